@@ -247,6 +247,12 @@ std::string render_json_pretty(const json::value& value) {
   return writer.take();
 }
 
+std::size_t rendered_size(std::string_view text) {
+  std::string out;
+  append_string(out, text);
+  return out.size();
+}
+
 std::string render_number(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number < 0 ? "-inf" : "inf";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ namespace json = boost::json;
 /// Renders on one line without spaces. Members keep their order. Non-finite doubles, which JSON
 /// does not know, become the strings "nan", "inf" and "-inf". Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string render_json(const boost::json::value& value);
+
+/// Bytes of a text as render_json() writes it: up to six of one.
+[[nodiscard]] std::size_t rendered_size(std::string_view text);
 
 /// The fewest digits that read back as the same double: 0.25, 1, 1e-07, -0.0, nan, inf, -inf; an
 /// exponent is used below 1e-4 and from 1e16 on.

@@ -209,7 +209,8 @@ const json::array& FieldReader::array(std::string_view name) {
 
 void FieldReader::require(bool holds, std::string_view name, const char* rule) {
   if (holds || !complaint_.empty()) return;
-  complain(name, std::string(rule) + ", not " + shown(*find(name)));
+  const json::value* value = find(name);
+  complain(name, std::string(rule) + ", not " + shown(value ? *value : json::value()));
 }
 
 void FieldReader::complain(std::string_view name, const std::string& what) {

@@ -54,4 +54,13 @@ std::string Sha256::finish() {
   return to_hex(sum);
 }
 
+std::string shortened(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  Sha256 sum;
+  sum.feed(text);
+  const std::string end = " " + sum.finish();
+  text.resize(most - end.size());
+  return text + end;
+}
+
 }  // namespace flowcon

@@ -3,6 +3,7 @@
 // configuration file.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,5 +25,9 @@ class Sha256 {
   struct Digest;
   std::unique_ptr<Digest> digest_;
 };
+
+/// At most so many bytes, which are above 65: what is longer ends with a blank and its SHA-256, so
+/// that two of one beginning differ.
+[[nodiscard]] std::string shortened(std::string text, std::size_t most);
 
 }  // namespace flowcon

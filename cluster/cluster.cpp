@@ -112,6 +112,9 @@ class Cluster : public ctrl::Companion {
   [[nodiscard]] bool is_moving(const std::string& id) const override {
     return mover_->is_moving(id) || queue_.goes_on(id);
   }
+  [[nodiscard]] bool is_cut_short(const std::string& id) const override {
+    return queue_.is_cut_short(id);
+  }
   [[nodiscard]] bool is_saving(const std::string& id) const override {
     return mover_->is_saving(id) || queue_.is_saving(id);
   }

@@ -31,6 +31,9 @@ constexpr std::int64_t kMostHops = 4;  // hosts that a container may have gone t
 constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer takes 1 MiB
 constexpr std::size_t kMostMoves = 1000;      // that are looked through
 constexpr std::size_t kLongestTarget = 8192;  // bytes
+// Calls of one peer that were given up and go on here. Those that it waits for have a connection
+// each, of which it has few.
+constexpr std::size_t kMostLate = 4;
 
 constexpr const char* kStatus = "/v1/status";
 constexpr const char* kQueueList = "/v1/queue";
@@ -85,9 +88,11 @@ Async<void> let_answer(std::shared_ptr<Awaited<T>> awaited, Async<T> work) {
   awaited->timer.cancel();
 }
 
-// What `work` gives within so many seconds. What takes longer goes on, and is dropped in the end.
+// What `work` gives within so many seconds. What takes longer goes on, as long as `late` lives, and
+// is dropped in the end.
 template <class T>
-Async<std::optional<T>> within(boost::asio::io_context* io, double seconds, Async<T> work) {
+Async<std::optional<T>> within(boost::asio::io_context* io, double seconds, Async<T> work,
+                               std::weak_ptr<void>* late) {
   auto awaited = std::make_shared<Awaited<T>>(*io);
   awaited->timer.expires_after(nanoseconds(seconds));
   ctrl::spawn(*io, "peer call", let_answer(awaited, std::move(work)));
@@ -95,6 +100,7 @@ Async<std::optional<T>> within(boost::asio::io_context* io, double seconds, Asyn
     auto [code] = co_await awaited->timer.async_wait(kAwait);
     if (!code) break;
   }
+  if (!awaited->answer) *late = awaited;
   co_return std::move(awaited->answer);
 }
 
@@ -120,8 +126,8 @@ struct Elsewhere::Wanted {
   }
 };
 
-// Where the container of that name went last, if it went from here and none of that name is here.
-std::optional<std::string> Elsewhere::host_of(const std::string& name) const {
+// How the container of that name went last, if it went from here and none of that name is here.
+std::optional<MoveView> Elsewhere::way_of(const std::string& name) const {
   if (!host_.find(name).empty()) return std::nullopt;
   for (const MoveView& move : moves_.list(kMostMoves)) {
     const bool is_named =
@@ -129,13 +135,12 @@ std::optional<std::string> Elsewhere::host_of(const std::string& name) const {
     if (!is_named) continue;
     if (!move.has_ended) return std::nullopt;  // the mover answers
     if (move.step != migration::Step::done) continue;
-    return move.source == network_.own_id() ? std::optional(move.target) : std::nullopt;
+    return move.source == network_.own_id() ? std::optional(move) : std::nullopt;
   }
   return std::nullopt;
 }
 
-bool Elsewhere::has_from(const std::string& name, const std::string& speaker) const {
-  const std::string id = host_.find(name);
+bool Elsewhere::has_from(const std::string& id, const std::string& speaker) const {
   const std::vector<MoveView> moves = moves_.list(kMostMoves);
   return std::any_of(moves.begin(), moves.end(), [&](const MoveView& move) {
     return !id.empty() && move.container == id && move.target == network_.own_id() &&
@@ -170,13 +175,17 @@ Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
 Async<std::optional<Response>> Elsewhere::answer(Request request) {
   const std::optional<std::string> name = name_in(request.method, request.target);
   if (!name) co_return std::nullopt;
-  std::optional<std::string> host = host_of(*name);
-  if (!host) co_return std::nullopt;
+  const std::optional<MoveView> way = way_of(*name);
+  if (!way) co_return std::nullopt;
+  // What it prints is not known here.
+  const bool is_log = is_private("GET", request.target);
   const bool is_look = request.method == "GET";
   Wanted wanted{std::move(request.method), std::move(request.target), std::move(request.body)};
-  const std::string there = name_of_host(network_, *host);
-  Response response = co_await ask(std::move(*host), std::move(wanted));
-  if (response.status == 502 && is_look) co_return std::nullopt;
+  const std::string there = name_of_host(network_, way->target);
+  Response response = co_await ask(way->target, std::move(wanted));
+  // 503: it is busy.
+  const bool is_unheard = response.status == 502 || (response.status == 503 && !is_log);
+  if (is_unheard && is_look) co_return std::nullopt;
   if (response.status == 502) {
     const std::string why = text_in(response.body, "error");
     response = failure(502, *name + " migrated to " + there + ": " + why);
@@ -213,24 +222,31 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       (wanted->target == kStatus || wanted->target == kQueueList || path == kProfiles);
   if (!name && !is_look) co_return failure(403, "peers may not call that");
   if (name) {
-    if (std::optional<std::string> next = host_of(*name); next && wanted->hops < kMostHops) {
-      Wanted further = *wanted;
-      ++further.hops;
-      co_return co_await ask(std::move(*next), std::move(further));
-    }
+    const std::optional<MoveView> way = way_of(*name);
+    const bool goes_on = way && wanted->hops < kMostHops;
     if (is_private(wanted->method, wanted->target)) {
-      if (host_.find(*name).empty()) {
-        co_return failure(404, "No such container: " + printable(*name, 80));
-      }
-      if (!has_from(*name, speaker)) {
+      const std::string id = goes_on ? way->container : host_.find(*name);
+      if (id.empty()) co_return failure(404, "No such container: " + printable(*name, 80));
+      if (!has_from(id, speaker)) {
         co_return failure(
             403, "the container " + printable(*name, 80) + " did not come from the host that asks");
       }
-      if (wanted->method != "GET") {
+      if (wanted->method != "GET" && !goes_on) {
         ctrl::log::info("peer " + printable(name_of_host(network_, speaker), 80) +
                         " passes on: " + printable(wanted->target, 200));
       }
     }
+    if (goes_on) {
+      Wanted further = *wanted;
+      ++further.hops;
+      co_return co_await ask(way->target, std::move(further));
+    }
+  }
+  std::vector<std::weak_ptr<void>>& late = late_[speaker];
+  std::erase_if(late, [](const std::weak_ptr<void>& one) { return one.expired(); });
+  // What waits for nothing is answered all the same.
+  if (late.size() >= kMostLate && wanted->target != kStatus) {
+    co_return failure(503, "this host still works on earlier calls: ask again later");
   }
   const double seconds = is_measured(wanted->target) ? kMeasureTime : answer_time_;
   Request request;
@@ -238,8 +254,13 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
   request.target = wanted->target;
   request.body = wanted->body;
   Async<Response> work = host_.answer(std::move(request));
-  std::optional<Response> response = co_await within(&host_.io(), seconds, std::move(work));
-  if (!response) co_return failure(502, "it takes too long to answer");
+  std::weak_ptr<void> unfinished;
+  std::optional<Response> response =
+      co_await within(&host_.io(), seconds, std::move(work), &unfinished);
+  if (!response) {
+    late_[speaker].push_back(std::move(unfinished));
+    co_return failure(502, "it takes too long to answer");
+  }
   if (response->body.size() > kMostAnswer) {
     co_return failure(413, "the answer is longer than peers pass on: ask on that host");
   }

@@ -3,8 +3,11 @@
 // on, where it is now. For .cpp files only: it includes Asio.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cluster/moves.h"
@@ -31,20 +34,24 @@ class Elsewhere {
   /// Calls about other hosts: docs/api.md.
   [[nodiscard]] ctrl::api::Routes routes();
   /// POST /v1/peer/call, of the host `speaker`. It may see what people may see of this host, and
-  /// change what migrated from it to here, and read what that prints.
+  /// change what migrated from it to here, and read what that prints. 503 while four of its calls
+  /// go on that took too long.
   Async<ctrl::api::Response> take(std::string body, std::string speaker);
 
  private:
   struct Wanted;
   Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
   Async<ctrl::api::Response> look(std::string peer, std::string target);
-  [[nodiscard]] std::optional<std::string> host_of(const std::string& name) const;
-  [[nodiscard]] bool has_from(const std::string& name, const std::string& speaker) const;
+  [[nodiscard]] std::optional<MoveView> way_of(const std::string& name) const;
+  /// Did a container (its id here) come from that host?
+  [[nodiscard]] bool has_from(const std::string& id, const std::string& speaker) const;
 
   ctrl::LocalHost& host_;
   Network& network_;
   const Moves& moves_;
   double answer_time_;
+  /// By the host that asked: its calls that nobody waits for any more, until they have ended.
+  std::map<std::string, std::vector<std::weak_ptr<void>>> late_;
 };
 
 }  // namespace flowcon::cluster

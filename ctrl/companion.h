@@ -128,6 +128,9 @@ class Companion {
   [[nodiscard]] virtual std::string host_name(const std::string& id) const { return id; }
   /// Is a container of this host on the move, or parked? That it ends then is not its own doing.
   [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
+  /// If it has ended, was that before it had done what it was to do, whatever its status? Somebody
+  /// stopped it, its engine ended it, or its run goes on later.
+  [[nodiscard]] virtual bool is_cut_short(const std::string&) const { return false; }
   /// Is it asked to save itself, so as to go on elsewhere, or was it? It is not held back until it
   /// has ended, and then its run has not.
   [[nodiscard]] virtual bool is_saving(const std::string&) const { return false; }

@@ -3,6 +3,7 @@
 // --print-config are all made from. Parsing of text only; reading files is cmd/flowcond's.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -80,9 +81,18 @@ struct BalanceOptions {
 
 /// What of this host the queue's jobs may use. Units: cores, bytes. Empty parts were not said.
 struct Offer {
+  /// Of a host's memory, where nobody says.
+  static constexpr double kMemory = 0.8;
   bool is_none = false;  ///< no job is started
   std::optional<double> cpu;
   std::optional<double> mem;
+
+  /// Of a host that has so many.
+  [[nodiscard]] double cores_of(double cores) const { return is_none ? 0 : cpu.value_or(cores); }
+  /// Of a host that has so much; whole bytes.
+  [[nodiscard]] double memory_of(double memory) const {
+    return is_none ? 0 : std::floor(mem.value_or(kMemory * memory));
+  }
 };
 
 /// Both are of it.

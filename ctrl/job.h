@@ -82,6 +82,7 @@ struct JobStanding : PerResource<Place> {
   struct Told {
     bool has_converged = false;
     bool is_diverging = false;
+    bool is_nan = false;  ///< and its value is no finite number
     std::string problem;
   };
   Told told;

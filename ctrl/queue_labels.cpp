@@ -173,6 +173,7 @@ QueueLabels parse_queue_labels(const Labels& labels) {
     if (!is_queue_label(key)) continue;
     if (auto taken = take_queue_label(found, key, value); !taken) {
       found.warnings.push_back("label " + label + ": " + taken.error().message());
+      if (key == "queue" && value != "false") found.wrong_queue = found.warnings.back();
     }
   }
   return found;

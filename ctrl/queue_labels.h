@@ -68,6 +68,8 @@ struct WorkerRange {
 struct QueueLabels {
   bool is_job = false;   ///< flowcon.queue is true or hold
   bool is_held = false;  ///< it waits until a person releases it
+  /// Why flowcon.queue is of no use, in words; "" = it is, is false, or is not there.
+  std::string wrong_queue;
   std::optional<double> cpu;
   std::optional<double> mem;
   double priority = 1;       ///< what is left is divided by it

@@ -88,7 +88,8 @@ static void fields(auto& io, Is<GreedyJob> auto& job) {
   io("n_max", job.n_max);
 }
 
-static void fields(auto& io, Is<GreedyState> auto& state) {
+template <class Io>
+static void fields(Io& io, Is<GreedyState> auto& state) {
   io("nodes", state.nodes);
   io.optional("powers_of_two", state.powers_of_two, true);
   io.optional("cascade", state.cascade, true);
@@ -96,11 +97,13 @@ static void fields(auto& io, Is<GreedyState> auto& state) {
   if (io.is_longer("jobs", 10'000)) io.complain("jobs", "must be at most 10000");
   io("jobs", state.jobs);
   io.require_unique_ids("jobs", state.jobs);
-  std::int64_t idle = state.nodes;
-  for (const GreedyJob& job : state.jobs) {
-    if (idle >= 0) idle -= job.nodes;
+  if constexpr (Io::kReads) {
+    std::int64_t idle = state.nodes;
+    for (const GreedyJob& job : state.jobs) {
+      if (idle >= 0) idle -= job.nodes;
+    }
+    io.require(idle >= 0, "nodes", "must be at least those that the jobs have");
   }
-  io.require(idle >= 0, "nodes", "must be at least those that the jobs have");
 }
 
 template <class Io>

@@ -43,7 +43,7 @@ struct Link : std::enable_shared_from_this<Link> {
   enum class Leaving { no, unknown, moving } leaving = Leaving::no;
 
   std::string known_id;           ///< of the host that it was first; "" = never reached
-  std::optional<Hello> hello;     ///< of the last connection
+  std::optional<Hello> hello;     ///< of the last connection; `host` as it says on that now
   std::optional<State> state;     ///< the newest
   std::string error;              ///< why there is no connection; "" = there is one
   std::string unused;             ///< why it is none of the peers; "" = it is one

@@ -16,6 +16,7 @@ constexpr std::size_t kLongestName = 255;
 constexpr std::size_t kLongestVersion = 64;
 constexpr std::int64_t kMostContainers = 1'000'000;
 constexpr double kMostCores = 1'000'000;
+constexpr double kMostMemory = 1e18;
 constexpr double kUsageNews = 0.05;
 constexpr std::size_t kMostKnown = 1000;
 
@@ -96,6 +97,8 @@ static void fields(Io& io, Is<State> auto& state) {
   io("draining", state.draining);
   if (io.has("jobs")) io("jobs", state.runs_jobs);
   io.optional("queue_waits", state.queue_waits, false);
+  io.optional("offer_cpu", state.offer_cpu, 0, kMostCores);
+  io.optional("offer_mem", state.offer_mem, 0, kMostMemory);
   if constexpr (!Io::kReads) {
     io.optional("knows", state.knows);
   } else if (io.find("knows") != nullptr) {
@@ -142,6 +145,7 @@ bool is_news(const State& before, const State& now) {
          before.counts.cc != now.counts.cc || before.containers != now.containers ||
          before.draining != now.draining || before.cores != now.cores ||
          before.memory != now.memory || before.name != now.name || before.knows != now.knows ||
+         before.offer_cpu != now.offer_cpu || before.offer_mem != now.offer_mem ||
          std::abs(before.usage - now.usage) >= kUsageNews;
 }
 

@@ -49,6 +49,8 @@ struct State {
   bool draining = false;     ///< it takes nothing and wants to give away what it has
   bool runs_jobs = false;    ///< it takes tasks of the queue, and gives orders where it coordinates
   bool queue_waits = false;  ///< it cannot give them now: it does not know yet what it has
+  std::optional<double> offer_cpu;  ///< cores that it gives to jobs of the queue, if it tells them
+  std::optional<double> offer_mem;  ///< the same, bytes
   std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if it tells them
 };
 

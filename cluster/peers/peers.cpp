@@ -201,6 +201,9 @@ State Peers::own_state() const {
   state.draining = identity_.is_draining;
   state.runs_jobs = true;
   state.queue_waits = rest_.queue_waits && rest_.queue_waits();
+  const ctrl::Offer& offer = host_.config().queue.offer;
+  state.offer_cpu = offer.cores_of(view.cores);
+  state.offer_mem = offer.memory_of(view.memory);
   state.knows.emplace();
   for (const LinkPtr& link : links_.all()) {
     if (link->unused.empty() && !link->known_id.empty()) state.knows->push_back(link->known_id);
@@ -370,6 +373,7 @@ Async<Result<void>> Peers::exchange(LinkPtr link) {
   if (!link->hello || state->id != link->hello->id) {
     co_return bad_input("another host answers than a moment ago");
   }
+  link->hello->host = state->name;
   ledger_.settle(state->id, state->incarnation, state->sequence);
   const Instant now = present();
   link->take_answer(*state, now, heartbeat_);

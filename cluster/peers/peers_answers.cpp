@@ -121,6 +121,8 @@ Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
   }
   // What a stranger tells is answered and forgotten: whom to believe is decided by our own list.
   if (link) {
+    // Who coordinates goes by names: by the one that it said where this host reaches it.
+    state->name = link->hello->host;
     link->state = std::move(*state);
     link->pushed = present();
     if (rest_.hear) rest_.hear();

@@ -126,6 +126,8 @@ bool has_all(const Amounts& cap, const Amounts& request) {
   });
 }
 
+}  // namespace
+
 bool could_ever_fit(const QueueView& view, const WaitingTask& job) {
   const auto most = [&view](std::size_t node) -> const Amounts& {
     return view.most.empty() ? view.nodes[node].cap : view.most[node];
@@ -145,6 +147,8 @@ bool could_ever_fit(const QueueView& view, const WaitingTask& job) {
   }
   return has_all({}, all) && holds(job.request) && (job.ps == 0 || holds(job.ps_request));
 }
+
+namespace {
 
 // Those that are served after the first one that waits, the last one first; it does not matter that
 // one cannot be parked.

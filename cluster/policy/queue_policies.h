@@ -85,6 +85,10 @@ struct QueuePolicyKind {
   Result<QueuePlan> (*decide)(const QueueView& view);
 };
 
+/// Some host of them could hold it if nothing else were there, or several together if it may
+/// spread.
+[[nodiscard]] bool could_ever_fit(const QueueView& view, const WaitingTask& job);
+
 [[nodiscard]] const std::vector<QueuePolicyKind>& queue_policies();
 /// Null where there is none of that name.
 [[nodiscard]] const QueuePolicyKind* find_queue_policy(std::string_view name);

@@ -8,6 +8,7 @@
 #include "cluster/migration/plan/architecture.h"
 #include "cluster/policy/report.h"
 #include "cluster/queue/pause.h"
+#include "cluster/queue/promises.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -147,7 +148,53 @@ void keep_running(AllJobs& all, std::set<std::size_t> shared) {
   }
 }
 
+// Does a host count that, for a job of this owner? An older one does not say for whom.
+bool counts(const HostJobs& host, const std::string& birth, const std::string& owner) {
+  const auto of = host.owners.find(birth);
+  return host.births.contains(birth) && (of == host.owners.end() || of->second == owner);
+}
+
+// What the owners say, held against what the hosts do.
+struct Claims {
+  const std::vector<HostJobs>& hosts;
+  const Promises* promises;                   // null: owners are believed
+  std::map<std::string, std::size_t> places;  // of hosts, by id
+  std::set<std::size_t> shared;               // nodes where one has begun early, or is about to
+
+  // Where a job has its room. False: a host where it has some is not heard, or knows nothing of it.
+  bool hold(AllJobs& all, const HostJobs& owner, const ReportedJob& job, policy::WaitingTask& task,
+            std::optional<std::size_t>& first) {
+    bool is_heard = true;
+    Promises::Given given;
+    if (promises != nullptr) given = promises->given(owner.id, job.task.id);
+    for (const HeldPlace& held : job.places) {
+      const auto place = places.find(held.host);
+      is_heard = is_heard && place != places.end();
+      if (place == places.end()) continue;
+      policy::Amounts part = policy::sum_of(task, held.workers, held.ps);
+      const bool is_checked = promises != nullptr && held.host != owner.id;
+      // Its host does not count it yet.
+      const bool is_promised = (is_checked || !held.birth.empty()) &&
+                               !counts(hosts[place->second], held.birth, owner.id);
+      const bool is_known = !is_promised || !is_checked || fits(part, given[held.host]);
+      if (is_promised && is_checked) part = take_part(given[held.host], std::move(part));
+      if (is_promised) add(all.view.nodes[place->second].idle, part, -1);
+      if (is_promised && is_known) shared.insert(place->second);
+      is_heard = is_heard && is_known;
+      if (held.workers > 0 && !first) first = place->second;
+      if (held.workers > 0) put(task.placed.workers, {place->second, held.workers});
+      if (held.ps > 0) put(task.placed.ps, {place->second, held.ps});
+    }
+    return is_heard;
+  }
+};
+
 }  // namespace
+
+std::string id_at_owner(const AllJobs& all, std::size_t job) {
+  const std::string& id = all.view.jobs[job].id;
+  return id.substr(0, id.find('@'));
+}
 
 bool fits(const policy::Amounts& request, const policy::Amounts& idle) {
   return std::all_of(request.begin(), request.end(), [&](const auto& asked) {
@@ -184,19 +231,19 @@ double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
   return static_cast<double>(bytes) / rate_of(all, all.known[job].owner, all.hosts[node]);
 }
 
-AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit) {
+AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
+                 const Promises* promises) {
   AllJobs all;
   all.view.now = now;
   all.view.starve_limit = starve_limit;
-  std::map<std::string, std::size_t> places;
+  Claims claims{hosts, promises, {}, {}};
   const std::vector<std::string> names = shown(hosts);
   bool is_parking = false;
   std::vector<double> pauses;
-  std::set<std::size_t> shared;  // nodes where one has begun early, or is about to
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    places[hosts[i].id] = i;
+    claims.places[hosts[i].id] = i;
     add_host(all, hosts[i], names[i]);
-    if (hosts[i].has_early) shared.insert(i);
+    if (hosts[i].has_early) claims.shared.insert(i);
     if (hosts[i].pause) pauses.push_back(*hosts[i].pause);
   }
   for (const HostJobs& host : hosts) {
@@ -204,7 +251,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       // What a silent host does nobody knows, and for how long.
       const bool is_heard =
           std::all_of(job.places.begin(), job.places.end(),
-                      [&](const HeldPlace& held) { return places.contains(held.host); });
+                      [&](const HeldPlace& held) { return claims.places.contains(held.host); });
       is_parking = is_parking || (job.is_parking && is_heard);
       all.is_settling = all.is_settling || (job.group && job.group->is_leaving);
     }
@@ -213,27 +260,12 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   std::set<std::string> ids;
   for (const HostJobs& owner : hosts) {
     for (const ReportedJob& job : owner.jobs) {
-      if (!ids.insert(job.task.id).second) continue;
       policy::WaitingTask task = job.task;
+      if (!ids.insert(task.id).second) task.id += "@" + owner.id;
       task.since = now - job.task.since;
       task.is_parkable = task.is_parkable && !is_parking;
-      bool is_heard = true;
       std::optional<std::size_t> first;
-      for (const HeldPlace& held : job.places) {
-        const auto place = places.find(held.host);
-        is_heard = is_heard && place != places.end();
-        if (place == places.end()) continue;
-        // Its host does not count it yet.
-        const bool is_promised =
-            !held.birth.empty() && !hosts[place->second].births.contains(held.birth);
-        const policy::Amounts part = policy::sum_of(task, held.workers, held.ps);
-        if (is_promised) add(all.view.nodes[place->second].idle, part, -1);
-        if (is_promised) shared.insert(place->second);
-        if (held.workers > 0 && !first) first = place->second;
-        if (held.workers > 0) put(task.placed.workers, {place->second, held.workers});
-        if (held.ps > 0) put(task.placed.ps, {place->second, held.ps});
-      }
-      if (!is_heard) continue;
+      if (!claims.hold(all, owner, job, task, first)) continue;
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
                            job.sent_to, job.group, first, job.launch});
@@ -242,7 +274,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       }
     }
   }
-  keep_running(all, std::move(shared));
+  keep_running(all, std::move(claims.shared));
   bind_to_hosts(all);
   return all;
 }

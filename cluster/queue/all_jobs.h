@@ -13,6 +13,8 @@
 
 namespace flowcon::cluster::queue {
 
+class Promises;
+
 struct AllJobs {
   /// A job of the view, at the same place.
   struct Known {
@@ -40,6 +42,8 @@ struct AllJobs {
   bool is_settling = false;  ///< room that was given up will be free in a moment
 };
 
+/// The id that the job's owner knows: without what tells two jobs of one id apart in the view.
+[[nodiscard]] std::string id_at_owner(const AllJobs& all, std::size_t job);
 /// Is there as much?
 [[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
 /// Are more cores promised there than there are?
@@ -64,9 +68,12 @@ inline constexpr double kSameSeconds = 1;
 /// Of the hosts that are heard. Where some may not have a waiting job, for its network, its
 /// image or a refusal, the others have as much as anybody may want of a resource that its tasks ask
 /// for: so it is decided for these alone. A job that holds its room on one that is not is left out:
-/// it runs, as far as anybody knows. Of jobs with one id the first one counts. Beside one that has
-/// begun early nobody is parked. To park a job costs the median of what they say. `now`,
-/// `starve_limit` as in policy::QueueView.
-[[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit);
+/// it runs, as far as anybody knows. To each host that tells of a job of one id one is its own.
+/// Beside one that has begun early nobody is parked. To park a job costs the median of what they
+/// say. `now`, `starve_limit` as in policy::QueueView. `promises`: a job has its room on another
+/// host as far as these or that host say so, and is left out as far as they do not; null: owners
+/// are believed.
+[[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
+                               const Promises* promises = nullptr);
 
 }  // namespace flowcon::cluster::queue

@@ -36,10 +36,7 @@ constexpr double kLongestAway = 600;
 constexpr double kMostLeft = 1e12;  // seconds; peers are told no more
 constexpr double kAway = 60;        // seconds, and a few pauses, in which one has started again
 constexpr double kMoment = 30;      // seconds in which a worker that is stopped has gone
-// A job that has begun stays for so many times what parking costs: whatever is thought of how long
-// jobs take, no more than a quarter of the time goes into that.
-constexpr double kStays = 3;
-constexpr int kMostEstimates = 50;              // at a decision; each takes up to a millisecond
+constexpr int kMostEstimates = 50;  // at a decision; each takes up to a millisecond
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
 
 // A group that is over but for tasks, such as its servers, which are being stopped and have their
@@ -87,21 +84,6 @@ std::int64_t most_workers(const Group& group, std::int64_t most, double now) {
   const auto used = static_cast<std::int64_t>(group.tasks.size());
   const std::int64_t more = has_just_failed(group, now) ? 0 : kMostTasks - used;
   return std::min(most, present(group, false) + more);
-}
-
-// One that its host cannot start now, for its engine or its disk, keeps no room from others.
-bool may_start(const Job& job) {
-  return job.entry.state == JobState::waiting && !job.entry.is_held && job.ticket &&
-         job.copy != TicketCopy::unknown && !job.is_unwritten;
-}
-
-bool is_elastic(const Job& job) {
-  const bool runs = job.entry.group && job.entry.state == JobState::running;
-  return runs && job.entry.group->elastic != ctrl::Elastic::no;
-}
-
-double priority_of(const Job& job) {
-  return job.entry.chosen.priority.value_or(job.ticket ? job.ticket->labels.priority : 1);
 }
 
 // Of a group whose counter was seen to move with as many workers as it has.
@@ -156,6 +138,7 @@ void Conductor::look() {
     is_due_ = false;
     next_ = now + kSoonest;
     decisions_.keep({});
+    promises_.reset();
     return;
   }
   const auto& open = owner_.jobs().open();
@@ -304,9 +287,7 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
   reported.task.weight = entry.weight;
   reported.task.is_starved = entry.is_starved;
   reported.task.request = (entry.group ? job.worker_request : job.request).amounts();
-  reported.task.is_parkable = entry.state == JobState::running && world_.host.config().queue.park &&
-                              job.ticket && job.ticket->saves_itself && !entry.is_unparkable &&
-                              now - entry.since >= kStays * pause;
+  reported.task.is_parkable = world_.host.config().queue.park && may_be_parked(job, now, pause);
   if (entry.group) report_group(job, runs, reported);
   reported.version = entry.version;
   if (runs) reported.places = held_places(entry, world_.network.own_id());
@@ -319,13 +300,31 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
   return reported;
 }
 
-HostJobs Conductor::report() const {
+// A waiting job that has not been estimated yet would start with the default request: it is left
+// out until it has been, which is soon.
+void Conductor::report_jobs(HostJobs& report) {
+  const double pause = report.pause.value_or(PauseMeter().seconds());
   const Offers offers = owner_.offers();
+  int estimates = kMostEstimates;
+  bool is_late = false;
+  for (const JobPtr& job : owner_.jobs().by_arrival()) {
+    const bool runs = is_going(*job) || holds_room(*job);
+    if (job->group || (!runs && !may_start(*job))) continue;
+    if (owner_.size(*job, estimates > 0, offers) && !job->estimates.empty()) --estimates;
+    const bool is_unknown = !runs && job->estimated_by == 0;
+    is_late = is_late || is_unknown;
+    if (!is_unknown) report.jobs.push_back(report_job(*job, pause));
+  }
+  if (is_late) wake();
+}
+
+HostJobs Conductor::report() {
+  const Offer offer = owner_.offer();
   const bool is_draining = world_.network.is_draining();
   HostJobs report;
   report.id = world_.network.own_id();
   report.name = world_.host.view().name;
-  report.offer = {{"cpu", offers.own.cpu}, {"mem", offers.own.mem}};
+  report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
   const policy::Amounts none{{"cpu", 0.0}, {"mem", 0.0}};
   const bool gives_room = !is_draining && owner_.hears_engine();
   const HostRoom::Room room = gives_room ? room_.room() : HostRoom::Room{none, none};
@@ -336,9 +335,13 @@ HostJobs Conductor::report() const {
   report.totals = owner_.jobs().totals();
   report.pause = owner_.jobs().pause();
   for (const auto& [id, task] : tasks_.held()) {
+    report.owners[task->birth] = task->owner;
     if (task->copy == TicketCopy::ended) report.births.insert(task->birth);
   }
-  for (const Tasks::Resident& task : tasks_.residents()) report.births.insert(task.birth);
+  for (const Tasks::Resident& task : tasks_.residents()) {
+    report.owners[task.birth] = task.owner;
+    report.births.insert(task.birth);
+  }
   report.images = cargo_.images();
   report.shared = cargo_.shared();
   report.rates = cargo_.rates();
@@ -346,14 +349,7 @@ HostJobs Conductor::report() const {
   report.architecture = cargo_.architecture();
   report.is_open = leases_.is_open();
   report.has_address = leases_.has_address();
-  const double pause = report.pause.value_or(PauseMeter().seconds());
-  int estimates = kMostEstimates;
-  for (const auto& [id, job] : owner_.jobs().open()) {
-    const bool runs = is_going(*job) || holds_room(*job);
-    if (job->group || (!runs && !may_start(*job))) continue;
-    if (owner_.size(*job, estimates > 0, offers)) --estimates;
-    report.jobs.push_back(report_job(*job, pause));
-  }
+  report_jobs(report);
   // A peer is not told of all where there are very many.
   const auto rank = [](const ReportedJob& job) {
     return std::make_tuple(job.places.empty(), !job.task.is_starved, -job.task.since);
@@ -413,7 +409,9 @@ Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neigh
 }
 
 void Conductor::decide(const std::vector<HostJobs>& hosts) {
-  const AllJobs all = all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit);
+  if (!promises_) promises_.emplace(last_);
+  const AllJobs all = all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit,
+                               promises_->knows_all(last_) ? &*promises_ : nullptr);
   const policy::QueuePolicyKind* kind =
       policy::find_queue_policy(world_.host.config().queue.policy);
   const Result<policy::QueuePlan> plan = kind->decide(all.view);
@@ -424,13 +422,15 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
   const Allocation* allocation = allocated(all, *plan);
   std::vector<PlaceRound> placed;
   const PlacePolicyKind* place = find_place_policy(world_.host.config().queue.place);
-  for (auto& [owner, orders] : orders_of(all, *plan, allocation, *place, &placed)) {
+  const auto ordered = orders_of(all, *plan, allocation, *place, &placed);
+  promises_->note(last_, hosts, all, ordered);
+  for (const auto& [owner, orders] : ordered) {
     for (const JobOrder& one : orders) {
       if (one.early_in) again_in_ = std::clamp(*one.early_in, kSoonest, again_in_);
       const bool restarts = one.order && one.order->op == Order::Op::park && one.order->workers > 0;
       if (restarts)
-        restarting_ = {one.job, last_ + kAway + std::min(kStays * all.view.pause, kLongestAway),
-                       false};
+        restarting_ = {owner, one.job,
+                       last_ + kAway + std::min(kStays * all.view.pause, kLongestAway), false};
     }
     if (owner == world_.network.own_id()) {
       obey(orders);
@@ -458,9 +458,12 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
 // decided holds, or others would take what it has left.
 bool Conductor::is_away(const AllJobs& all) {
   if (!restarting_) return false;
-  const auto found = std::find_if(all.view.jobs.begin(), all.view.jobs.end(),
-                                  [&](const auto& job) { return job.id == restarting_->job; });
-  const bool is_here = found != all.view.jobs.end() && is_running(*found);
+  bool is_here = false;
+  for (std::size_t i = 0; i < all.view.jobs.size(); ++i) {
+    const bool is_it =
+        all.known[i].owner == restarting_->owner && id_at_owner(all, i) == restarting_->job;
+    is_here = is_here || (is_it && is_running(all.view.jobs[i]));
+  }
   restarting_->has_left = restarting_->has_left || !is_here;
   const bool is_back = restarting_->has_left && is_here;
   if (is_back || last_ > restarting_->until) restarting_.reset();
@@ -534,6 +537,12 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     }
     const bool stays = order.host.empty() || job->entry.group;
     if (order.op == Order::Op::send && stays) continue;
+    // Whoever coordinates, and whatever it was told.
+    if (order.op == Order::Op::park) {
+      const double pause = owner_.jobs().pause().value_or(PauseMeter().seconds());
+      const bool may_park = world_.host.config().queue.park;
+      if (!may_park || !may_be_parked(*job, world_.clock.wall(), pause)) continue;
+    }
     if (order.is_early && order.host.empty()) {
       const bool is_taken = order.version == job->entry.version && may_start(*job) &&
                             room_.begin_early(one.job, job->request.amounts()).empty();

@@ -17,6 +17,7 @@
 #include "cluster/queue/decisions.h"
 #include "cluster/queue/host_room.h"
 #include "cluster/queue/owner.h"
+#include "cluster/queue/promises.h"
 #include "cluster/queue/tasks.h"
 #include "ctrl/api/server.h"
 
@@ -45,7 +46,7 @@ class Conductor {
   [[nodiscard]] std::optional<double> left(const Job& job) const;
 
   /// What this host tells the coordinator.
-  [[nodiscard]] HostJobs report() const;
+  [[nodiscard]] HostJobs report();
   /// What the coordinator, the host `speaker`, says of jobs of this host.
   ctrl::api::Response take_orders(const std::string& body, const std::string& speaker);
 
@@ -64,7 +65,8 @@ class Conductor {
   Async<void> send(std::string host, std::vector<JobOrder> orders);
   void obey(const std::vector<JobOrder>& orders);
   struct Restarting {
-    std::string job;
+    std::string owner;
+    std::string job;   // its id there
     double until = 0;  // steady
     bool has_left = false;
   };
@@ -74,6 +76,7 @@ class Conductor {
               bool is_kept);
   void keep_round(double now, const ctrl::policy::Round& round);
   [[nodiscard]] bool has_partners() const;
+  void report_jobs(HostJobs& report);
   [[nodiscard]] ReportedJob report_job(Job& job, double pause) const;
   void report_group(Job& job, bool runs, ReportedJob& reported) const;
   void report_waiting(const Job& job, ReportedJob& reported) const;
@@ -96,6 +99,7 @@ class Conductor {
   double again_in_ = 0;  ///< seconds, from then
   std::optional<Allocation> allocation_;
   std::optional<Restarting> restarting_;
+  std::optional<Promises> promises_;
   std::set<std::string> unusable_;  ///< ids of hosts whose last report was
   std::string situation_;           ///< that it was made for
   double allocated_at_ = 0;         ///< steady

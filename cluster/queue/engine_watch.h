@@ -18,6 +18,8 @@ struct LifeWatch {
   bool was_lost = false;     ///< the engine went away while it ran, and was not seen to run since
   bool was_stopped = false;  ///< by a person
 
+  /// Its end, if it has one, is not its own: a person's, or its engine's.
+  [[nodiscard]] bool was_ended() const { return was_stopped || (was_lost && !is_watched); }
   /// It is started by the engine that answers now.
   void begin();
   /// It was asked to end, maybe by a person. `remembers`: EngineWatch::remembers().

@@ -83,7 +83,7 @@ Async<Errands::Heard> Errands::gather(JobPtr job) {
   heard.facts.was_killed_for_memory = view->was_killed_for_memory;
   heard.facts.was_stopped = view->was_stopped;
   heard.facts.was_interrupted = view->was_interrupted;
-  heard.facts.memory = std::max(view->memory, job->request.mem.value);
+  heard.facts.memory = std::max(view->memory, job->memory());
   heard.has_saved = view->has_saved;
   if (view->save_key == save_key(job->entry)) heard.save_failure = view->save_failure;
   heard.left = view->left;
@@ -107,7 +107,17 @@ Async<Result<void>> Errands::ask(std::string host, TaskCall asked) {
   co_return Result<void>();
 }
 
+Async<Result<void>> Errands::raise_memory(JobPtr job) {
+  const std::optional<double> limit = job->ticket ? job->ticket->docker_mem : std::nullopt;
+  const double wanted = job->request.mem.value;
+  if (!job->entry.has_doubled || !limit || *limit >= wanted) co_return Result<void>();
+  co_return co_await world_.engine.set_memory(job->entry.id, wanted, job->ticket->docker_swap);
+}
+
 Async<Result<void>> Errands::bear(JobPtr job) {
+  // The task is made as its ticket is.
+  const Result<void> raised = co_await raise_memory(job);
+  if (!raised) co_return raised;
   MoveOrder order;
   order.container = job->entry.id;
   order.target = job->entry.task->host;

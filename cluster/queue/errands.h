@@ -34,6 +34,10 @@ class Errands {
   /// what was asked.
   Async<Result<void>> carry_out(JobPtr job, Act act);
 
+  /// Its ticket's docker limit, to what it asks for since it was killed for memory. Errors: the
+  /// engine's.
+  Async<Result<void>> raise_memory(JobPtr job);
+
  private:
   Async<Result<TaskView>> call(std::string host, TaskCall call);
   Async<Result<void>> bear(JobPtr job);

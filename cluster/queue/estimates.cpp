@@ -5,12 +5,13 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <chrono>
-#include <iterator>
 #include <limits>
+#include <map>
 
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/seconds.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/effects.h"
@@ -35,6 +36,7 @@ constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kPageBytes = 256U << 10;  // what one step on the effects thread reads
 constexpr std::size_t kLongestCommand = 4096;   // bytes; of a container the engine's client keeps
 constexpr std::size_t kMostVariables = 1000;
+constexpr std::size_t kFewRuns = 3;  // of a command or a family: as many as make an estimate
 // Seconds. A training takes longest; a check begins no new one after kCheckTime.
 constexpr double kLongestTraining = 600;
 constexpr double kCheckTime = 60;
@@ -49,17 +51,59 @@ std::vector<estimate::Profile> profiles_of(const std::vector<ProfileRow>& rows, 
   return profiles;
 }
 
-// By their ends; the newest, where there are too many.
-std::vector<ProfileRow> with_others(std::vector<ProfileRow> own, std::vector<ProfileRow> others) {
-  own.insert(own.end(), std::make_move_iterator(others.begin()),
-             std::make_move_iterator(others.end()));
-  std::stable_sort(own.begin(), own.end(),
+void sort_by_end(std::vector<ProfileRow>& rows) {
+  std::stable_sort(rows.begin(), rows.end(),
                    [](const ProfileRow& a, const ProfileRow& b) { return a.ended < b.ended; });
-  if (own.size() > ctrl::store::kMostProfiles) {
-    own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(ctrl::store::kMostProfiles));
+}
+
+// So many of other hosts count beside these.
+std::size_t room_beside(const std::vector<ProfileRow>& own) {
+  return ctrl::store::kMostProfiles - std::min(own.size(), ctrl::store::kMostProfiles / 2);
+}
+
+// By their ends; of this host's own the newest, where there are too many. What has run here often
+// enough is told by that alone. `others`: at most room_beside(own).
+std::vector<ProfileRow> with_others(std::vector<ProfileRow> own, std::vector<ProfileRow> others) {
+  sort_by_end(own);
+  const std::size_t rest = ctrl::store::kMostProfiles - others.size();
+  if (own.size() > rest) own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(rest));
+  std::map<std::string, std::size_t> runs;
+  for (const ProfileRow& row : own) ++runs[row.key];
+  for (ProfileRow& row : others) {
+    const auto here = runs.find(row.key);
+    if (here == runs.end() || here->second < kFewRuns) own.push_back(std::move(row));
   }
+  sort_by_end(own);
   return own;
 }
+
+// What this host's own runs say of a job at least, whatever other hosts tell: those of its command
+// the most that one needed, else those of its family the least.
+class OwnRuns {
+ public:
+  explicit OwnRuns(const std::vector<estimate::Profile>& own) {
+    for (const estimate::Profile& run : own) {
+      for (const auto& [label, value] : run.labels) {
+        double& most = of_key_[{label, run.key}];
+        most = std::max(most, value);
+        of_family_[{label, run.family}].push_back(value);
+      }
+    }
+  }
+
+  [[nodiscard]] double least(const std::string& label, const estimate::EstimateJob& job) const {
+    const auto same = of_key_.find({label, job.key});
+    if (same != of_key_.end()) return same->second;
+    const auto alike = of_family_.find({label, job.family});
+    if (alike == of_family_.end() || alike->second.size() < kFewRuns) return 0;
+    return *std::min_element(alike->second.begin(), alike->second.end());
+  }
+
+ private:
+  // By label.
+  std::map<std::pair<std::string, std::string>, double> of_key_;
+  std::map<std::pair<std::string, std::string>, std::vector<double>> of_family_;
+};
 
 // A job that was not there before.
 struct Asked {
@@ -98,7 +142,8 @@ estimate::Command command_of(Asked asked, const ImageFacts& image) {
   const std::string& rest = asked.command.empty() ? image.command : asked.command;
   if (!words.empty() && !rest.empty()) words += " ";
   words += rest;
-  estimate::Command command{std::move(asked.image), image.digest, words.substr(0, kLongestCommand),
+  estimate::Command command{std::move(asked.image), image.digest,
+                            shortened(std::move(words), kLongestCommand),
                             std::move(asked.environment)};
   const std::size_t own = command.environment.size();
   for (const auto& variable : image.environment) {
@@ -125,12 +170,15 @@ json::object to_json(const estimate::EstimateCheck& check) {
 
 // The estimator refers to the history.
 struct Estimates::Learnt {
-  Learnt(const Rows& rows, double now)
-      : history(profiles_of(rows, now)), estimator(history, kQuantile, kSeed) {
+  Learnt(const Rows& rows, const Rows& own, double now)
+      : history(profiles_of(rows, now)),
+        estimator(history, kQuantile, kSeed),
+        own_runs(profiles_of(own, now)) {
     estimator.train();
   }
   const std::vector<estimate::Profile> history;
   estimate::Estimator estimator;
+  const OwnRuns own_runs;  ///< none where nobody else tells
 };
 
 Estimates::Estimates(ctrl::LocalHost& host, Network& network, AskImage ask_image,
@@ -194,19 +242,27 @@ Async<void> Estimates::refresh() {
 
 // With what the other hosts have told.
 Async<void> Estimates::learn_from(Rows own) {
-  Rows rows = with_others(std::move(own), others_.rows());
+  Rows others = others_.rows(room_beside(own));
+  const bool are_own = others.empty();
+  Rows rows = with_others(own, std::move(others));
   const auto is_fresh = [this](const ProfileRow& row) {
     return !known_.contains({row.key, row.ended});
   };
   const auto fresh = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_fresh));
-  if (estimate::is_worth_training(fresh, rows.size())) co_await learn(std::move(rows));
+  if (are_own) own.clear();
+  // What a peer told that is none any more counts no longer.
+  const bool is_less = forgotten_ != others_.forgotten();
+  if (is_less || estimate::is_worth_training(fresh, rows.size())) {
+    co_await learn(std::move(rows), std::move(own));
+  }
 }
 
-Async<void> Estimates::learn(Rows rows) {
+Async<void> Estimates::learn(Rows rows, Rows own) {
   std::set<std::pair<std::string, double>> known;
+  const std::uint64_t forgotten = others_.forgotten();
   for (const ProfileRow& row : rows) known.emplace(row.key, row.ended);
-  auto work = [rows = std::move(rows), now = wall_()] {
-    return std::make_shared<Learnt>(rows, now);
+  auto work = [rows = std::move(rows), own = std::move(own), now = wall_()] {
+    return std::make_shared<Learnt>(rows, own, now);
   };
   Result<std::shared_ptr<Learnt>> learnt = co_await threads_.ask(std::move(work), kLongestTraining);
   if (is_ended_) co_return;
@@ -219,16 +275,24 @@ Async<void> Estimates::learn(Rows rows) {
   learnt_ = std::move(*learnt);
   ++learnings_;
   known_ = std::move(known);
+  forgotten_ = forgotten;
 }
 
 std::vector<estimate::LabelEstimate> Estimates::estimate(const estimate::Command& command) const {
   if (!learnt_) return {};
   const ctrl::HostView host = host_.view();
   const estimate::Command cleaned = estimate::cleaned(command);
-  return learnt_->estimator.estimate(
-      {"", estimate::family_of(cleaned), estimate::key_of(cleaned),
-       estimate::features_of(cleaned,
-                             estimate::known_features(host.cores, host.memory, host.gpu_model))});
+  const estimate::EstimateJob job{
+      "", estimate::family_of(cleaned), estimate::key_of(cleaned),
+      estimate::features_of(cleaned,
+                            estimate::known_features(host.cores, host.memory, host.gpu_model))};
+  std::vector<estimate::LabelEstimate> all = learnt_->estimator.estimate(job);
+  for (estimate::LabelEstimate& one : all) {
+    const bool is_asked_for = one.label == "cpu" || one.label == "mem";
+    if (!is_asked_for || !one.upper) continue;
+    one.upper = std::max(*one.upper, learnt_->own_runs.least(one.label, job));
+  }
+  return all;
 }
 
 ctrl::api::Routes Estimates::routes() {
@@ -264,7 +328,8 @@ Async<Response> Estimates::answer_check(Call) {
     is_checking_ = false;
     co_return failure(500, own.error().message());
   }
-  auto work = [rows = with_others(std::move(*own), others_.rows()), now = wall_()] {
+  Rows others = others_.rows(room_beside(*own));
+  auto work = [rows = with_others(std::move(*own), std::move(others)), now = wall_()] {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + nanoseconds(kCheckTime);
     return estimate::check_estimates(profiles_of(rows, now), kQuantile, kSeed,

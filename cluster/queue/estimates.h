@@ -51,7 +51,8 @@ class Estimates {
   [[nodiscard]] bool is_ready() const { return is_ready_; }
   /// How often was learnt: the same number, the same estimates.
   [[nodiscard]] std::uint64_t learnings() const { return learnings_; }
-  /// Of each label that was ever measured, if this host runs it; none before is_ready(). The
+  /// Of each label that was ever measured, if this host runs it; none before is_ready(). Where
+  /// other hosts tell of runs, `upper` is no less than what those here say of a request. The
   /// command is as the engine describes the container, its image's variables too.
   [[nodiscard]] std::vector<ctrl::estimate::LabelEstimate> estimate(
       const ctrl::estimate::Command& command) const;
@@ -67,7 +68,8 @@ class Estimates {
   Async<Result<Rows>> read();
   Async<void> refresh();
   Async<void> learn_from(Rows own);
-  Async<void> learn(Rows rows);
+  /// `own`: of `rows` this host's, where others tell some too.
+  Async<void> learn(Rows rows, Rows own);
   Async<ctrl::api::Response> answer_estimate(ctrl::api::Call call);
   Async<ctrl::api::Response> answer_check(ctrl::api::Call call);
 
@@ -77,6 +79,7 @@ class Estimates {
   PeerProfiles others_;
   std::shared_ptr<Learnt> learnt_;                  // used on the loop alone; null = nothing yet
   std::set<std::pair<std::string, double>> known_;  // key and end of what was learnt from
+  std::uint64_t forgotten_ = 0;                     // PeerProfiles::forgotten() then
   std::uint64_t learnings_ = 0;
   bool is_begun_ = false;
   bool is_ended_ = false;

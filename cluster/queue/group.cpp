@@ -120,8 +120,7 @@ JobEntry with_outcome(const JobEntry& entry, double now) {
   if (const JobEntry* task = find_end(group, TaskEnd::memory)) {
     next.status = task->status;
     if (entry.has_doubled) return comes_to(JobState::failed, said_of(*task) + " again");
-    next.has_doubled = true;
-    next.least_memory = task->least_memory;
+    next = doubled(std::move(next), task->least_memory);
     return comes_to(JobState::waiting, said_of(*task) + ", all start again with twice as much");
   }
   if (const JobEntry* task = find_lost(group)) {

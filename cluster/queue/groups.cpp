@@ -28,6 +28,7 @@ using migration::Seen;
 constexpr double kServerCores = 0.5;  // of a parameter server, where nobody says
 constexpr double kHoldLook = 0.1;     // seconds between two looks whether a failpoint is over
 constexpr double kLeaseLook = 1;      // seconds between two whether anybody is leasing
+constexpr double kLongestRest = 60;   // seconds until a host is told again what it gets back
 constexpr std::array kActs{"lease", "make", "place", "start", "save", "cancel", "remove", "halt"};
 
 // The same entry with another list of tasks.
@@ -229,24 +230,41 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
 }
 
 void Groups::give_back(const JobEntry& task) {
-  if (!task.endpoint) return;
-  const bool is_told_soon = due_back_.contains(task.at);
-  due_back_[task.at].push_back(*task.endpoint);
-  if (is_told_soon) return;
-  ctrl::spawn(world_.host.io(), "ports of " + printable(task.name, 80), give_back_to(task.at));
+  if (task.endpoint) give_back(task.at, {*task.endpoint});
 }
 
-// One call at a time to a host, whose tasks end together. It may have leased a port to another task
-// of this host as soon as the container had ended.
+void Groups::give_back(const std::string& host, const std::vector<Endpoint>& endpoints) {
+  const bool is_told_soon = due_back_.contains(host);
+  std::vector<Endpoint>& due = due_back_[host];
+  due.insert(due.end(), endpoints.begin(), endpoints.end());
+  if (is_told_soon) return;
+  ctrl::spawn(world_.host.io(), "ports of " + host.substr(0, 8), give_back_to(host));
+}
+
+// One call at a time to a host, whose tasks end together, until it has said that it knows. It may
+// have leased a port to another task of this host as soon as the container had ended.
 Async<void> Groups::give_back_to(std::string host) {
-  for (;;) {
+  for (double rest = kRetry;;) {
     while (leasing_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
     std::vector<Endpoint> due = std::exchange(due_back_[host], {});
     std::erase_if(due, [&](const Endpoint& one) { return is_listened_at(jobs_, host, one); });
     if (world_.is_ended || due.empty()) break;
-    ++giving_;
-    co_await leases_.give_back(host, std::move(due));
-    --giving_;
+    // No host has leased more, so the first of more have come free by themselves.
+    if (due.size() > Ports::kMostLeased) {
+      due.erase(due.begin(), due.end() - static_cast<std::ptrdiff_t>(Ports::kMostLeased));
+    }
+    std::vector<Endpoint> asked = due;
+    told_.insert(host);
+    const Result<void> given = co_await leases_.give_back(host, std::move(asked));
+    told_.erase(host);
+    if (given) {
+      rest = kRetry;
+      continue;
+    }
+    std::vector<Endpoint>& again = due_back_[host];
+    again.insert(again.begin(), due.begin(), due.end());
+    co_await world_.clock.pause(rest);
+    rest = std::min(kLongestRest, 2 * rest);
   }
   due_back_.erase(host);
 }
@@ -261,7 +279,12 @@ Async<Result<void>> Groups::lease(JobPtr group) {
 // Asked for again where the answer was lost: what was leased then comes free by itself.
 Async<Result<void>> Groups::lease_all(JobPtr group) {
   // What is on its way back could be leased anew before that arrives, which would end the lease.
-  while (giving_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
+  const auto is_told = [this](const JobEntry& task) { return told_.contains(task.at); };
+  const auto is_any_told = [&] {
+    const std::vector<JobEntry>& tasks = group->entry.group->tasks;
+    return std::any_of(tasks.begin(), tasks.end(), is_told);
+  };
+  while (is_any_told() && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
   if (world_.is_ended) co_return errno_error(EAGAIN, "flowcond stops");
   std::vector<TaskPlace> places;
   std::vector<std::vector<std::string>> names;
@@ -279,6 +302,7 @@ Async<Result<void>> Groups::lease_all(JobPtr group) {
   }
   const bool is_published = group->entry.group->network == kPublished;
   Leases::Outcome outcome = co_await leases_.lease(std::move(places), is_published);
+  for (const auto& [host, endpoints] : outcome.owed) give_back(host, endpoints);
   if (!outcome.why.empty()) {
     // Nothing is made yet: where another host does not answer the job need not wait for it.
     const bool is_over = outcome.is_refusal || outcome.is_busy || !outcome.host.empty();

@@ -60,6 +60,7 @@ class Groups {
   Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
   Async<Result<void>> lease(JobPtr group);
   Async<Result<void>> lease_all(JobPtr group);
+  void give_back(const std::string& host, const std::vector<Endpoint>& endpoints);
   Async<void> give_back_to(std::string host);
   Async<Result<void>> make(JobPtr group, std::size_t task);
   Async<Result<void>> remove(JobPtr group, std::size_t task);
@@ -78,8 +79,8 @@ class Groups {
   Jobs& jobs_;
   Leases& leases_;
   JobKeeper& keeper_;
-  int leasing_ = 0;  ///< groups that are, and whose journal does not have it yet
-  int giving_ = 0;   ///< hosts that are just being told what they get back
+  int leasing_ = 0;             ///< groups that are, and whose journal does not have it yet
+  std::set<std::string> told_;  ///< hosts that are just being told what they get back
   /// What is to be given back, by host; a host is in it while somebody is at it.
   std::map<std::string, std::vector<Endpoint>> due_back_;
 };

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/queue/host_room.h"
 
-#include <algorithm>
-#include <set>
+#include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/hex.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/all_jobs.h"
 #include "cluster/queue/next_host.h"
+#include "ctrl/effects.h"
+#include "ctrl/log.h"
 #include "ctrl/policy/host_policies.h"
 
 namespace flowcon::cluster::queue {
 namespace {
 
-constexpr double kAboutTo = 5;  // seconds in which one that begins has its room
+constexpr double kAboutTo = 5;    // seconds in which one that begins has its room
+constexpr double kSettling = 15;  // in which requests by earlier runs are known after a start
+
+std::string early_file(const World& world) { return world.host.config().state_dir + "/early"; }
 
 bool is_with_room(JobState state) {
   return state != JobState::waiting && state != JobState::returning && !is_closed(state);
@@ -33,6 +45,34 @@ std::size_t unmade(const Job& job, bool are_ps) {
 bool holds_room(const Job& job) {
   const bool waits = job.group && job.entry.state == JobState::waiting;
   return is_with_room(waits ? job.group->entry.state : job.entry.state);
+}
+
+HostRoom::HostRoom(World& world, Owner& owner, Tasks& tasks)
+    : world_(world), owner_(owner), tasks_(tasks) {
+  std::istringstream kept(file_text(early_file(world)));
+  std::string id;
+  double since = 0;
+  if (!(kept >> id >> since) || !is_container_id(id)) return;
+  const double age = world.clock.wall() - since;
+  // The clock may have been set back.
+  if (age < 0 || age >= kMostEarly) return;
+  early_ = {id, world.clock.steady() - age, std::numeric_limits<double>::infinity()};
+}
+
+// For the next flowcond.
+void HostRoom::keep() const {
+  const double age = world_.clock.steady() - early_.since;
+  std::ostringstream line;
+  if (!early_.id.empty()) line << early_.id << " " << std::fixed << world_.clock.wall() - age;
+  const bool is_queued =
+      world_.host.effects().try_post([path = early_file(world_), text = line.str()] {
+        if (text.empty()) {
+          ::unlink(path.c_str());
+        } else {
+          std::ofstream(path) << text << "\n";
+        }
+      });
+  if (!is_queued) ctrl::log::debug("an early start is not kept: the disk is slow");
 }
 
 std::vector<Holder> HostRoom::holders() const {
@@ -84,37 +124,49 @@ std::string HostRoom::why_no_room(const policy::Amounts& request) const {
 }
 
 // It has what others leave by its weight.
-bool HostRoom::takes_early() const {
+bool HostRoom::has_weights() const {
   const ctrl::Config& config = world_.host.config();
-  const bool has_weights =
-      config.limiting.mode == cgroups::LimitMode::weight && !config.dry_run &&
-      config.limits(ctrl::Resource::cpu) && !world_.host.view().is_paused &&
-      ctrl::policy::divides_by(config.policy) != ctrl::policy::DividesBy::nothing;
+  return config.limiting.mode == cgroups::LimitMode::weight && !config.dry_run &&
+         config.limits(ctrl::Resource::cpu) && !world_.host.view().is_paused &&
+         ctrl::policy::divides_by(config.policy) != ctrl::policy::DividesBy::nothing;
+}
+
+bool HostRoom::takes_early() const {
   const bool is_another_about_to =
       !early_.id.empty() && world_.clock.steady() < early_.since + kAboutTo;
-  return has_weights && !is_another_about_to && !is_overbooked();
+  return has_weights() && !is_another_about_to && !has_early() && !is_overbooked();
 }
 
 std::string HostRoom::begin_early(const std::string& id, const policy::Amounts& request) {
   const double cores = policy::amount_of(request, "cpu");
   policy::Amounts rest = request;
   std::erase_if(rest, [](const auto& one) { return one.first == "cpu"; });
-  if (!takes_early() || cores > owner_.offer().cpu || !why_no_room(rest).empty()) {
+  if (id.empty() || !takes_early() || cores > owner_.offer().cpu || !why_no_room(rest).empty()) {
     return migration::kNoRoomNow;
   }
-  early_ = {id, world_.clock.steady()};
+  early_ = {id, world_.clock.steady(), 0};
+  keep();
   return "";
 }
 
-bool HostRoom::has_early() const { return !early_.id.empty() && is_overbooked(); }
+bool HostRoom::has_early() const {
+  return !early_.id.empty() && (world_.clock.steady() < early_.sure_from || is_overbooked());
+}
 
 bool HostRoom::is_early(const std::string& id) const {
-  return early_.id == id && world_.clock.steady() < early_.since + kMostEarly && has_early();
+  const double now = world_.clock.steady();
+  if (early_.id != id || now >= early_.since + kMostEarly || !has_weights()) return false;
+  return has_early();
 }
 
 void HostRoom::look() {
-  if (early_.id.empty() || world_.clock.steady() < early_.since + kAboutTo) return;
-  if (!is_overbooked()) early_ = {};
+  const double now = world_.clock.steady();
+  if (early_.id.empty() || now < early_.since + kAboutTo) return;
+  const bool is_known = owner_.is_ready() && tasks_.is_ready() && world_.history() != 0;
+  if (is_known) early_.sure_from = std::min(early_.sure_from, now + kSettling);
+  if (now < early_.sure_from || is_overbooked()) return;
+  early_ = {};
+  keep();
 }
 
 }  // namespace flowcon::cluster::queue

@@ -18,8 +18,7 @@ namespace flowcon::cluster::queue {
 
 class HostRoom {
  public:
-  HostRoom(World& world, Owner& owner, Tasks& tasks)
-      : world_(world), owner_(owner), tasks_(tasks) {}
+  HostRoom(World& world, Owner& owner, Tasks& tasks);
 
   /// What is free for jobs now, and what would be if none ran.
   struct Room {
@@ -32,8 +31,8 @@ class HostRoom {
 
   /// May one begin before its cores are free, on what others leave?
   [[nodiscard]] bool takes_early() const;
-  /// A job of this host, or a birth by its id, begins so, as the only one. Why not, in words; "" =
-  /// it does.
+  /// A job or a task, by its container's full id, begins so, as the only one. Why not, in words;
+  /// "" = it does.
   std::string begin_early(const std::string& id, const policy::Amounts& request);
   /// Has one, and are its cores not free yet?
   [[nodiscard]] bool has_early() const;
@@ -46,14 +45,17 @@ class HostRoom {
   // Jobs and tasks that have their room here.
   [[nodiscard]] std::vector<Holder> holders() const;
   [[nodiscard]] bool is_overbooked() const;
+  [[nodiscard]] bool has_weights() const;
+  void keep() const;
 
   World& world_;
   Owner& owner_;
   Tasks& tasks_;
-  // Forgotten when flowcond ends.
+  // The next flowcond reads it from a file of the state's folder.
   struct Early {
-    std::string id;    // "" = none has
-    double since = 0;  // steady
+    std::string id;        // "" = none has
+    double since = 0;      // steady
+    double sure_from = 0;  // steady; until then it is not known what the others ask for
   };
   Early early_;
 };

@@ -203,6 +203,26 @@ std::map<std::string, double> rates_in(FieldReader& reader, std::string_view fie
   return rates;
 }
 
+std::map<std::string, std::string> owners_in(FieldReader& reader, std::string_view field) {
+  using Owner = std::pair<std::string, std::string>;
+  const std::vector<Owner> all = reader.each(field, [](FieldReader& one) {
+    Owner owner;
+    id(one, "birth", owner.first);
+    id(one, "host", owner.second);
+    return owner;
+  });
+  reader.require(all.size() <= kMostBirthsTold, field, "must be 1000 at most");
+  return {all.begin(), all.end()};
+}
+
+json::array owners_told(const std::map<std::string, std::string>& all) {
+  json::array owners;
+  for (const auto& [birth, host] : all) {
+    if (owners.size() < kMostBirthsTold) owners.push_back({{"birth", birth}, {"host", host}});
+  }
+  return owners;
+}
+
 json::array rates_told(const std::map<std::string, double>& all) {
   json::array rates;
   for (const auto& [id, rate] : all) {
@@ -310,9 +330,11 @@ static void fields(Io& io, Is<ReportedJob> auto& job) {
   io("places", job.places);
   io.require(job.places.size() <= static_cast<std::size_t>(kMostPlaced), "places",
              "must be 256 at most");
-  std::int64_t tasks = 0;
-  for (const HeldPlace& place : job.places) tasks += place.workers + place.ps;
-  io.require(tasks <= kMostPlaced, "places", "must have 256 tasks at most");
+  if constexpr (Io::kReads) {
+    std::int64_t tasks = 0;
+    for (const HeldPlace& place : job.places) tasks += place.workers + place.ps;
+    io.require(tasks <= kMostPlaced, "places", "must have 256 tasks at most");
+  }
   id(io, "sent_to", job.sent_to);
   io("parking", job.is_parking);
   if constexpr (Io::kReads) maybe(io, "launch", job.launch, 0, kMostSeconds, "must be seconds");
@@ -339,6 +361,7 @@ static void host_fields(Io& io, auto& host, std::size_t most) {
   if (io.has("takes_early")) io("takes_early", host.takes_early);
   if (io.has("has_early")) io("has_early", host.has_early);
   ids(io, "births", host.births, kMostBirthsTold);
+  if (io.has("owners")) io.as("owners", host.owners, owners_in, owners_told);
   io.as("jobs", host.jobs, jobs_in, [most](const auto& jobs) { return first_of(jobs, most); });
   io.require(host.jobs.size() <= kMostReported, "jobs", "must be 1000 at most");
   io.require_unique_ids("jobs", host.jobs,

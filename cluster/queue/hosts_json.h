@@ -73,6 +73,7 @@ struct HostJobs {
   bool takes_early = false;      ///< one may begin here before its cores are free
   bool has_early = false;        ///< one has, and they are not yet
   std::set<std::string> births;  ///< that `free` counts already
+  std::map<std::string, std::string> owners;  ///< of these births, ids of hosts; may lack some
   std::vector<ReportedJob> jobs;
   std::vector<double> totals;           ///< seconds that ended jobs took
   std::optional<double> pause;          ///< seconds that it costs to park a job of its own

@@ -209,10 +209,8 @@ Step ended(const JobEntry& entry, const JobFacts& facts) {
     return write(again(entry, facts, "was interrupted: its engine or its host stopped"));
   }
   if (was_killed_itself(facts) && !entry.has_doubled) {
-    JobEntry next = entry;
-    next.has_doubled = true;
-    next.least_memory = 2 * facts.memory;
-    return write(again(next, facts, "was killed for memory, runs again with twice as much"));
+    return write(again(doubled(entry, 2 * facts.memory), facts,
+                       "was killed for memory, runs again with twice as much"));
   }
   if (facts.status == 0) return close(entry, facts, JobState::done, "");
   const std::string why = was_killed_itself(facts) ? "was killed for memory again" : how;
@@ -240,6 +238,13 @@ Step park_where_ordered(const JobEntry& entry, const JobFacts& facts) {
   next.was_asked_to_save = true;
   return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
                Act::save);
+}
+
+JobEntry doubled(JobEntry entry, double least) {
+  entry.has_doubled = true;
+  entry.least_memory = least;
+  entry.chosen.mem.reset();
+  return entry;
 }
 
 JobEntry taken_away(JobEntry entry) {

@@ -11,6 +11,8 @@ namespace flowcon::cluster::queue {
 
 /// The same entry, to be written with a note.
 [[nodiscard]] JobEntry written(JobEntry entry, double now, const std::string& note);
+/// It was killed for memory, and asks for `least` from now on, whatever a person set before.
+[[nodiscard]] JobEntry doubled(JobEntry entry, double least);
 /// A person has removed its container.
 [[nodiscard]] JobEntry taken_away(JobEntry entry);
 /// In another state.

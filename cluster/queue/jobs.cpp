@@ -17,6 +17,29 @@ ctrl::estimate::LabelEstimate Job::estimate(std::string_view label) const {
   return {};
 }
 
+double Job::memory() const {
+  return std::max(request.mem.value, ticket ? ticket->docker_mem.value_or(0) : 0);
+}
+
+bool may_start(const Job& job) {
+  return job.entry.state == JobState::waiting && !job.entry.is_held && job.ticket &&
+         job.copy != TicketCopy::unknown && !job.is_unwritten;
+}
+
+bool is_elastic(const Job& job) {
+  const bool runs = job.entry.group && job.entry.state == JobState::running;
+  return runs && job.entry.group->elastic != ctrl::Elastic::no;
+}
+
+double priority_of(const Job& job) {
+  return job.entry.chosen.priority.value_or(job.ticket ? job.ticket->labels.priority : 1);
+}
+
+bool may_be_parked(const Job& job, double now, double pause) {
+  return job.entry.state == JobState::running && job.ticket && job.ticket->saves_itself &&
+         !job.entry.is_unparkable && now - job.entry.since >= kStays * pause;
+}
+
 void Jobs::add(const JobPtr& job) {
   if (is_closed(job->entry.state)) {
     ended_.push_back(job);
@@ -32,11 +55,25 @@ void Jobs::close(const JobPtr& job) {
   if (ended_.size() > kKeptJobs) ended_.pop_back();
 }
 
+std::size_t Jobs::count() const {
+  return static_cast<std::size_t>(std::count_if(
+      open_.begin(), open_.end(), [](const auto& one) { return !one.second->group; }));
+}
+
 JobPtr Jobs::find_id(const std::string& id) const {
   if (const auto found = open_.find(id); found != open_.end()) return found->second;
   const auto has_id = [&id](const JobPtr& job) { return job->entry.id == id; };
   const auto found = std::find_if(ended_.begin(), ended_.end(), has_id);
   return found == ended_.end() ? nullptr : *found;
+}
+
+std::vector<JobPtr> Jobs::by_arrival() const {
+  std::vector<JobPtr> all;
+  for (const auto& [id, job] : open_) all.push_back(job);
+  std::stable_sort(all.begin(), all.end(), [](const JobPtr& a, const JobPtr& b) {
+    return a->entry.submitted < b->entry.submitted;
+  });
+  return all;
 }
 
 Result<JobPtr> Jobs::find(const std::string& name) const {

@@ -36,8 +36,6 @@ inline constexpr double kDeaf = 15;
 inline constexpr double kRetry = 5;
 /// Job::quiet_from while the engine has not answered since it was asked.
 inline constexpr double kUnheard = std::numeric_limits<double>::infinity();
-/// Jobs that may be open at once.
-inline constexpr std::size_t kMostJobs = 10'000;
 
 /// The engine has answered that it does not do it. Without an answer it may do it yet.
 [[nodiscard]] inline bool is_answer(const Error& error) { return !error.code || is_absent(error); }
@@ -90,20 +88,42 @@ struct Job {
 
   /// By earlier runs; empty where they say nothing of it.
   [[nodiscard]] ctrl::estimate::LabelEstimate estimate(std::string_view label) const;
+  /// What it had when it was killed for memory, at least: what it asks for, or docker's limit.
+  /// Unit: bytes.
+  [[nodiscard]] double memory() const;
 };
 
 using JobPtr = std::shared_ptr<Job>;
+
+/// It waits, and may have room. One that its host cannot start now, for its engine or its disk,
+/// keeps none from others.
+[[nodiscard]] bool may_start(const Job& job);
+/// It runs, and may have more workers or fewer.
+[[nodiscard]] bool is_elastic(const Job& job);
+[[nodiscard]] double priority_of(const Job& job);
+
+/// A job that has begun stays for so many times what parking costs: whatever is thought of how long
+/// jobs take, no more than a quarter of the time goes into that.
+inline constexpr double kStays = 3;
+/// May it be parked for others, if that costs `pause` seconds? `now`: since the epoch.
+[[nodiscard]] bool may_be_parked(const Job& job, double now, double pause);
 
 class Jobs {
  public:
   /// By id; tasks of groups, which are jobs too, are among them.
   [[nodiscard]] const std::map<std::string, JobPtr>& open() const { return open_; }
+  /// The same, those first that were submitted first.
+  [[nodiscard]] std::vector<JobPtr> by_arrival() const;
   /// Newest first.
   [[nodiscard]] const std::vector<JobPtr>& ended() const { return ended_; }
   /// One that has ended is the oldest of those.
   void add(const JobPtr& job);
   /// It is over, as the last one. Of a task of a group its group knows what is left to know.
   void close(const JobPtr& job);
+  /// One that has ended.
+  void forget(const JobPtr& job) { std::erase(ended_, job); }
+  /// Open ones but for the tasks of groups.
+  [[nodiscard]] std::size_t count() const;
   /// Open or ended, by its full id. Null where there is none.
   [[nodiscard]] JobPtr find_id(const std::string& id) const;
   /// By its name (an open one before others, then the latest), its id or a unique beginning of it.

@@ -51,7 +51,6 @@ Async<Response> Leases::answer(std::string body, std::string speaker) {
                       "it does not let peers' tasks be in its network (accept-host-network "
                       "and advertise)");
   }
-  if (!has_address()) co_return failure(409, "it has no address for tasks (advertise)");
   if (call->verb == PortCall::Verb::hush) {
     ports_.hush(ports_of(call->endpoints), speaker);
     co_return Response{200, "{}"};
@@ -60,6 +59,7 @@ Async<Response> Leases::answer(std::string body, std::string speaker) {
     ports_.drop(ports_of(call->endpoints), speaker);
     co_return Response{200, "{}"};
   }
+  if (!has_address()) co_return failure(409, "it has no address for tasks (advertise)");
   if (call->verb == PortCall::Verb::reach) {
     std::vector<Endpoint> endpoints = call->endpoints;
     const auto failures = co_await ports_.try_all(std::move(endpoints));
@@ -122,22 +122,24 @@ Async<Result<void>> Leases::reach_from(std::string host, Endpoint endpoint) {
                       failures.front());
 }
 
-Async<void> Leases::end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept) {
+Async<Result<void>> Leases::end_on(std::string host, std::vector<Endpoint> endpoints,
+                                   bool is_kept) {
   if (host.empty()) {
     const std::string own;
     is_kept ? ports_.hush(ports_of(endpoints), own) : ports_.drop(ports_of(endpoints), own);
-    co_return;
+    co_return Result<void>();
   }
   PortCall call;
   call.verb = is_kept ? PortCall::Verb::hush : PortCall::Verb::drop;
   call.endpoints = std::move(endpoints);
-  // It does so by itself after a while.
   const Result<std::string> answer = co_await ask(std::move(host), std::move(call));
-  if (!answer) ctrl::log::debug(answer.error().message());
+  if (answer) co_return Result<void>();
+  ctrl::log::debug(answer.error().message());
+  co_return answer.error();
 }
 
-Async<void> Leases::give_back(std::string host, std::vector<Endpoint> endpoints) {
-  co_await end_on(std::move(host), std::move(endpoints), false);
+Async<Result<void>> Leases::give_back(std::string host, std::vector<Endpoint> endpoints) {
+  co_return co_await end_on(std::move(host), std::move(endpoints), false);
 }
 
 // One port of each host stands for all of it. To blame is the one that is not reached, as long as
@@ -186,7 +188,10 @@ Async<Leases::Outcome> Leases::lease(std::vector<TaskPlace> hosts, bool is_publi
     if (outcome.endpoints[i].empty()) continue;
     std::string host = hosts[i].host;
     std::vector<Endpoint> endpoints = outcome.endpoints[i];
-    co_await end_on(std::move(host), std::move(endpoints), outcome.why.empty());
+    const bool is_kept = outcome.why.empty();
+    const Result<void> ended = co_await end_on(std::move(host), std::move(endpoints), is_kept);
+    // Nobody answers there for longer than a minute in any case.
+    if (!ended && !is_kept) outcome.owed[hosts[i].host] = outcome.endpoints[i];
   }
   co_return outcome;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,12 +31,14 @@ class Leases {
     std::string host;                              ///< which is to blame, its id; "" = this one
     bool is_refusal = false;                       ///< it may be so for ever
     bool is_busy = false;                          ///< too few are left at the moment
+    /// By host, what was leased for nothing, and could not be given back.
+    std::map<std::string, std::vector<Endpoint>> owed;
   };
   /// For all tasks of each of these hosts, if it has any, which all of the hosts reach there.
   /// `is_published`: they are not in the hosts' networks.
   Async<Outcome> lease(std::vector<TaskPlace> hosts, bool is_published);
-  /// No task is to listen at these of one host any more.
-  Async<void> give_back(std::string host, std::vector<Endpoint> endpoints);
+  /// No task is to listen at these of one host any more. Errors: it has not said that it knows.
+  Async<Result<void>> give_back(std::string host, std::vector<Endpoint> endpoints);
   /// What the peer `speaker` asks, PortCall.
   Async<ctrl::api::Response> answer(std::string body, std::string speaker);
   /// What this host tells: can tasks of its own jobs be in its network, and anybody's publish
@@ -48,7 +51,7 @@ class Leases {
   Async<Result<std::vector<Endpoint>>> lease_on(std::string host, std::size_t count,
                                                 bool is_published);
   Async<Result<void>> reach_from(std::string host, Endpoint endpoint);
-  Async<void> end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept);
+  Async<Result<void>> end_on(std::string host, std::vector<Endpoint> endpoints, bool is_kept);
   Async<Outcome> try_each_other(std::vector<TaskPlace> hosts, Outcome leased);
   Async<Result<std::string>> ask(std::string host, PortCall call);
 

@@ -53,7 +53,7 @@ class Orders {
 
   JobOrder& order_of(std::size_t job) {
     JobOrder& order = made_[job];
-    order.job = task(job).id;
+    order.job = id_at_owner(all_, job);
     return order;
   }
 
@@ -72,7 +72,8 @@ class Orders {
       order.is_starved = standing.is_starved;
       if (!all_.known[found->second].is_waiting) continue;
       order.place = ++in_line;
-      waiting_.push_back(found->second);
+      // Nobody makes room for one that no host could hold.
+      if (policy::could_ever_fit(all_.view, task(found->second))) waiting_.push_back(found->second);
       order.obstacle = obstacle_of(all_, found->second);
     }
   }

@@ -174,13 +174,12 @@ void Owner::lost() {
 
 void Owner::hear(const ctrl::engine::Event& event) {
   const JobPtr job = jobs_.find_id(event.id);
-  if (!job) {
-    if (event.action == "create") {
-      ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12),
-                  enlist(event.id, static_cast<double>(event.time_ns) < begun_ * 1e9));
-    }
-    return;
+  if (!job && event.action == "create") {
+    ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12),
+                enlist(event.id, static_cast<double>(event.time_ns) < begun_ * 1e9));
   }
+  if (!job) return;
+  if (is_closed(job->entry.state)) return hear_of_ended(job, event);
   // An engine tells again what was before, such as a request to save itself. The clock may have
   // been set back.
   const bool is_new = static_cast<double>(event.time_ns) >= job->entry.since * 1e9 ||
@@ -224,13 +223,14 @@ void Owner::look() {
     list_at_ = 0;
     connected();
   }
-  for (auto one = unseen_.begin(); one != unseen_.end();) {
-    if (now < one->second) {
-      ++one;
-      continue;
-    }
-    ctrl::spawn(world_.host.io(), "ticket " + one->first.substr(0, 12), enlist(one->first, true));
-    one = unseen_.erase(one);
+  std::vector<std::string> unseen;  // the list changes meanwhile
+  for (auto& [id, one] : unseen_) {
+    if (now < one.when) continue;
+    one.when = now + kRetry;
+    unseen.push_back(id);
+  }
+  for (const std::string& id : unseen) {
+    ctrl::spawn(world_.host.io(), "ticket " + id.substr(0, 12), enlist(id, true));
   }
 }
 
@@ -252,6 +252,7 @@ Async<Result<void>> Owner::edit(JobPtr job, Change change) {
     const Result<void> written = co_await write(job, std::move(*next));
     if (!written) co_return written;
   }
+  size(*job, false);
   wake(job);
   if (job->group) wake(job->group);
   changed_(*job);
@@ -421,7 +422,6 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
   facts->save_failure = job->save_failure;
   facts->has_saved = job->has_saved;
   if (job->request.cpu.source != Source::otherwise) facts->cores = job->request.cpu.value;
-  facts->memory = std::max(job->watch.peak_memory, job->request.mem.value);
   if (seen && !job->ticket) {
     Seen whole = *seen;
     Result<Seen> own =
@@ -436,6 +436,7 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
     size(*job);
     changed_(*job);
   }
+  facts->memory = std::max(job->watch.peak_memory, job->memory());
   if (seen && !add_life(*job, *facts, *seen, stream)) co_return std::nullopt;
   if (job->entry.task) co_await hear_of_task(job, facts);
   co_return std::move(*facts);
@@ -576,12 +577,7 @@ Async<bool> Owner::save(JobPtr job) {
 
 Async<bool> Owner::start(JobPtr job) {
   job->watch.begin();
-  const std::optional<double> limit = job->ticket ? job->ticket->docker_mem : std::nullopt;
-  Result<void> done;
-  if (job->entry.has_doubled && limit && *limit < job->request.mem.value) {
-    done = co_await world_.engine.set_memory(job->entry.id, job->request.mem.value,
-                                             job->ticket->docker_swap);
-  }
+  Result<void> done = co_await errands_.raise_memory(job);
   if (done) {
     done = co_await world_.engine.start(job->entry.id, "");
   }

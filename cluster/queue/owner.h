@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cluster/queue/engine_watch.h"
@@ -70,6 +71,8 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   [[nodiscard]] bool hears_engine() const;
   /// All jobs are known, though not yet what becomes of those that ran.
   [[nodiscard]] bool is_read() const { return is_read_; }
+  /// Why no host could ever hold the job with this entry instead of its own; "" = it may wait.
+  [[nodiscard]] std::string why_hopeless(const Job& job, JobEntry changed) const;
 
  private:
   [[nodiscard]] double wanted_since(double now) const override;
@@ -79,9 +82,15 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
 
   Async<void> begin_again();
   Async<void> list_tickets();
-  /// `is_found`: nobody has heard of its making.
+  /// `is_found`: nobody has heard of its making, now or when it was unseen.
   Async<void> enlist(std::string id, bool is_found);
-  [[nodiscard]] std::string why_hopeless(const Job& job) const;
+  /// `advice`: what a person may do about that.
+  [[nodiscard]] std::string why_hopeless(const Job& job, const char* advice) const;
+  void hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event);
+  /// The container of a job that has ended is removed: a group's `tasks` (ids) go with it where
+  /// that was heard, and why it was refused is nobody's question any more.
+  Async<void> clear_ended(JobPtr job, std::vector<std::string> tasks);
+  Async<void> rename(JobPtr job, std::string name);
   void wake(const JobPtr& job) override;
   static ctrl::Mutex& writing_of(const JobPtr& job);
   Async<void> drive(JobPtr job);
@@ -108,8 +117,12 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   std::function<void(const Job& job)> changed_;
   Jobs jobs_;
   Groups groups_;
-  /// Containers that may be jobs and could not be looked at; steady, when they are again.
-  std::map<std::string, double> unseen_;
+  struct Unseen {
+    double when = 0;         ///< steady; it is looked at again
+    bool is_found = false;   ///< nobody has heard of its making
+    bool is_beyond = false;  ///< it could be looked at, but there are too many jobs
+  };
+  std::map<std::string, Unseen> unseen_;  ///< containers that may be jobs
   std::string trouble_;
   double deaf_since_ = 0;  ///< steady; 0: the engine is heard
   double read_at_ = 0;     ///< steady; when the journal is read again; 0: it is not

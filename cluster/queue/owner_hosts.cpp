@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job asks for beside what this host and the others have, and what the owner hears of them.
 #include <algorithm>
-#include <cmath>
 
 #include "base/json.h"
 #include "cluster/queue/owner.h"
@@ -9,15 +8,26 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-constexpr double kOffered = 0.8;  // of a host's memory, where nobody says
+// What a peer gives; of one that does not say all its cores, and so much of its memory.
+Offer offer_of(const peers::State& peer, double share) {
+  return {peer.offer_cpu.value_or(peer.cores),
+          peer.offer_mem.value_or(share * static_cast<double>(peer.memory))};
+}
+
+// What is only estimated may be wrong, and refuses no job.
+Request without_estimates(Request request) {
+  for (Amount* amount : {&request.cpu, &request.mem}) {
+    if (amount->source == Source::estimate) amount->value = 0;
+  }
+  return request;
+}
 
 }  // namespace
 
 Offer Owner::offer() const {
   const ctrl::Offer& said = world_.host.config().queue.offer;
   const ctrl::HostView host = world_.host.view();
-  if (said.is_none) return {0, 0};
-  return {said.cpu.value_or(host.cores), std::floor(said.mem.value_or(kOffered * host.memory))};
+  return {said.cores_of(host.cores), said.memory_of(host.memory)};
 }
 
 bool Owner::size(Job& job, bool may_estimate) const { return size(job, may_estimate, offers()); }
@@ -45,15 +55,16 @@ Offers Owner::offers() const {
   Offer largest = own;
   for (const Neighbour& peer : world_.network.neighbours()) {
     if (!peer.state || !peer.state->runs_jobs) continue;
-    largest.cpu = std::max(largest.cpu, peer.state->cores);
-    largest.mem = std::max(largest.mem, kOffered * static_cast<double>(peer.state->memory));
+    const Offer there = offer_of(*peer.state, ctrl::Offer::kMemory);
+    largest.cpu = std::max(largest.cpu, there.cpu);
+    largest.mem = std::max(largest.mem, there.mem);
   }
   return {own, largest};
 }
 
 // No host could ever hold it, nor several together where that may be, as far as its peers are
 // known, or its tasks could not reach each other; "" = it may wait.
-std::string Owner::why_hopeless(const Job& job) const {
+std::string Owner::why_hopeless(const Job& job, const char* advice) const {
   const bool is_in_host_network =
       job.entry.group && job.ticket && job.ticket->network == kHostNetwork;
   if (is_in_host_network && interface_of(world_.host.config().queue.advertise).empty()) {
@@ -65,9 +76,10 @@ std::string Owner::why_hopeless(const Job& job) const {
   for (const Neighbour& peer : world_.network.neighbours()) {
     if (!peer.state) return "";  // it has not told yet what it has
     if (!peer.state->runs_jobs) continue;
-    offers.push_back({peer.state->cores, static_cast<double>(peer.state->memory)});
+    offers.push_back(offer_of(*peer.state, 1));
   }
-  const auto is_within = [](const Request& request, const Offer& offer) {
+  const auto is_within = [](const Request& whole, const Offer& offer) {
+    const Request request = without_estimates(whole);
     return request.cpu.value <= offer.cpu + policy::Room::kTolerance &&
            request.mem.value <= offer.mem + policy::Room::kTolerance;
   };
@@ -89,8 +101,17 @@ std::string Owner::why_hopeless(const Job& job) const {
   return "it asks for " + render_number(job.request.cpu.value) + " cores and " +
          render_number(job.request.mem.value / 1048576) + " MiB of memory, and this host offers " +
          render_number(here.cpu) + " and " + render_number(here.mem / 1048576) + " MiB" +
-         (offers.size() > 1 ? others : "") +
-         "; docker rm it and submit it with a smaller --request, or raise option offer";
+         (offers.size() > 1 ? others : "") + "; " + advice + ", or raise option offer";
+}
+
+std::string Owner::why_hopeless(const Job& job, JobEntry changed) const {
+  // With as many workers as it needs at least; those that it has keep what they ask for.
+  if (changed.group) changed.group->tasks.clear();
+  Job whole(world_.host.io(), std::move(changed));
+  whole.ticket = job.ticket;
+  whole.estimates = job.estimates;
+  size(whole, false);
+  return whole.ticket ? why_hopeless(whole, "request less") : "";
 }
 
 std::vector<std::string> Owner::hear_news(const std::vector<std::string>& births,

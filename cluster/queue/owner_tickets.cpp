@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a container becomes a job.
+// How a container becomes a job, and what is done when that of an ended one is changed.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/owner.h"
 #include "ctrl/log.h"
+#include "ctrl/spawn.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -18,6 +20,8 @@ using migration::Copy;
 using migration::Seen;
 
 constexpr std::size_t kShownCommand = 512;
+constexpr double kFullLook = 60;  // seconds until one that is too many is looked at again
+constexpr const char* kAdvice = "docker rm it and submit it with a smaller --request";
 
 // Of a container that waits to become a job.
 JobEntry new_entry(const Ticket& ticket, double now) {
@@ -44,12 +48,23 @@ JobEntry new_entry(const Ticket& ticket, double now) {
   return entry;
 }
 
+// The containers of a group's last attempt.
+std::vector<std::string> tasks_of(const JobEntry& entry) {
+  std::vector<std::string> ids;
+  if (!entry.group) return ids;
+  for (const JobEntry& task : entry.group->tasks) {
+    if (!task.id.empty()) ids.push_back(task.id);
+  }
+  return ids;
+}
+
 }  // namespace
 
 // Those that were created while nobody listened; all open jobs are looked at again.
 Async<void> Owner::list_tickets() {
   // What is driven may close at once.
   const std::map<std::string, JobPtr> open = jobs_.open();
+  const std::vector<JobPtr> ended = jobs_.ended();
   for (const auto& [id, job] : open) wake(job);
   const Result<boost::json::value> all = co_await world_.engine.list();
   if (world_.is_ended) co_return;
@@ -59,22 +74,65 @@ Async<void> Owner::list_tickets() {
     co_return;
   }
   if (listed_at_ == 0) listed_at_ = world_.clock.steady();
-  std::vector<std::string> there;
+  std::set<std::string> there;
   for (const boost::json::value& one : list_of(*all)) {
-    there.push_back(text_of(one, "Id"));
+    there.insert(text_of(one, "Id"));
     if (text_of(one, "State") != "created") continue;
     if (!object_of(one, "Labels").contains("flowcon.queue")) continue;
     co_await enlist(text_of(one, "Id"), true);
   }
-  const Result<void> forgotten = co_await world_.rows.forget(kKeptJobs, std::move(there));
+  for (const JobPtr& job : ended) {
+    // The tasks of a group stay: nobody has heard who removed its ticket, and when.
+    if (!there.contains(job->entry.id)) co_await clear_ended(job, {});
+  }
+  std::vector<std::string> kept(there.begin(), there.end());
+  const Result<void> forgotten = co_await world_.rows.forget(kKeptJobs, std::move(kept));
   if (!forgotten) ctrl::log::debug(forgotten.error().message());
 }
 
+void Owner::hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event) {
+  const std::string what = "ended job " + job->entry.id.substr(0, 12);
+  if (event.action == "destroy") {
+    ctrl::spawn(world_.host.io(), what, clear_ended(job, tasks_of(job->entry)));
+  } else if (event.action == "rename" && !event.name.empty()) {
+    job->entry.name = valid_utf8(event.name);
+    ctrl::spawn(world_.host.io(), what, rename(job, job->entry.name));
+  }
+}
+
+Async<void> Owner::clear_ended(JobPtr job, std::vector<std::string> tasks) {
+  if (job->entry.state == JobState::refused) {
+    jobs_.forget(job);
+    const Result<void> dropped = co_await world_.rows.drop(job->entry.id);
+    if (!dropped) ctrl::log::debug(dropped.error().message());
+  }
+  for (const std::string& id : tasks) {
+    const Result<Seen> seen = co_await world_.engine.look(id);
+    // One that a person has started again is theirs, also where that was a moment ago.
+    if (world_.is_ended || !seen || seen->copy == Copy::running) continue;
+    const Result<void> removed = co_await world_.engine.remove_ended(id);
+    if (!removed) ctrl::log::warning(removed.error().message());
+  }
+}
+
+Async<void> Owner::rename(JobPtr job, std::string name) {
+  const auto guard = co_await job->writing.lock();
+  JobEntry next = job->entry;
+  next.name = std::move(name);
+  const Result<void> written = co_await write(job, std::move(next));
+  if (!written) ctrl::log::debug(written.error().message());
+}
+
 Async<void> Owner::enlist(std::string id, bool is_found) {
+  bool is_beyond = false;
+  if (const auto known = unseen_.extract(id)) {
+    is_found = is_found && known.mapped().is_found;
+    is_beyond = known.mapped().is_beyond;
+  }
   if (!is_read_ || jobs_.find_id(id)) co_return;
   Result<Seen> seen = co_await world_.engine.look(id);
   const bool is_unknown = !seen && !is_absent(seen.error());
-  if (is_unknown) unseen_[id] = world_.clock.steady() + kRetry;
+  if (is_unknown) unseen_[id] = {world_.clock.steady() + kRetry, is_found, is_beyond};
   if (seen) co_await groups_.drop_late(*seen);
   // A copy that another host made is that host's to start, a group's task the group's.
   if (!seen || seen->copy != Copy::created || !seen->labels.contains("flowcon.queue") ||
@@ -88,14 +146,18 @@ Async<void> Owner::enlist(std::string id, bool is_found) {
   const Result<bool> was_job = co_await world_.rows.has(id);
   if (was_job && *was_job) co_return;
   if (!seen || !was_job) {
-    unseen_[id] = world_.clock.steady() + kRetry;
+    unseen_[id] = {world_.clock.steady() + kRetry, is_found, is_beyond};
     co_return;
   }
   Result<Ticket> ticket = parse_ticket(seen->inspect);
-  if (!ticket || !ticket->labels.is_job || world_.is_ended || jobs_.find_id(id)) co_return;
-  if (jobs_.open().size() >= kMostJobs) {
-    world_.host.warn("container " + printable(ticket->name, 80) + " is no job of the queue: " +
-                     std::to_string(kMostJobs) + " jobs wait already; remove some");
+  if (!ticket || world_.is_ended || jobs_.find_id(id)) co_return;
+  if (!ticket->labels.is_job && ticket->labels.wrong_queue.empty()) co_return;
+  const bool is_full = jobs_.open().size() >= world_.most_jobs && jobs_.count() >= world_.most_jobs;
+  if (is_full) {
+    unseen_[id] = {world_.clock.steady() + kFullLook, is_found, true};
+    if (is_beyond) co_return;
+    world_.host.warn("container " + printable(ticket->name, 80) + " is no job of the queue yet: " +
+                     std::to_string(world_.most_jobs) + " jobs wait already; remove some");
     co_return;
   }
   JobEntry entry = new_entry(*ticket, world_.clock.wall());
@@ -110,7 +172,7 @@ Async<void> Owner::enlist(std::string id, bool is_found) {
   job->ticket = std::move(*ticket);
   job->copy = TicketCopy::created;
   size(*job);
-  const std::string hopeless = why_hopeless(*job);
+  const std::string hopeless = why_hopeless(*job, kAdvice);
   if (entry.state == JobState::waiting && !hopeless.empty()) {
     entry.state = JobState::refused;
     entry.note = hopeless;

@@ -65,9 +65,16 @@ Result<ProfileRow> row_of(const json::value& said, double now) {
 
 }  // namespace
 
-PeerProfiles::Rows PeerProfiles::rows() const {
+PeerProfiles::Rows PeerProfiles::rows(std::size_t most) const {
   Rows all;
-  for (const auto& [id, told] : told_) all.insert(all.end(), told.rows.begin(), told.rows.end());
+  std::size_t longest = 0;
+  for (const auto& [id, told] : told_) longest = std::max(longest, told.rows.size());
+  for (std::size_t back = 1; back <= longest; ++back) {
+    for (const auto& [id, told] : told_) {
+      if (back > told.rows.size() || all.size() >= most) continue;
+      all.push_back(told.rows[told.rows.size() - back]);
+    }
+  }
   return all;
 }
 
@@ -79,7 +86,11 @@ Async<void> PeerProfiles::read() {
     known.insert(one.id);
     if (one.is_reachable) reached.push_back(one.id);
   }
-  std::erase_if(told_, [&](const auto& one) { return !known.contains(one.first); });
+  std::erase_if(told_, [&](const auto& one) {
+    const bool is_gone = !known.contains(one.first);
+    if (is_gone && !one.second.rows.empty()) ++forgotten_;
+    return is_gone;
+  });
   for (const std::string& id : reached) {
     for (int pages = 0; pages < kMostPages; ++pages) {
       const bool has_more = co_await read_page(id);

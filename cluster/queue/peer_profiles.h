@@ -3,6 +3,8 @@
 // are asked anew after a start. For .cpp files only: it includes Asio.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,9 +29,11 @@ class PeerProfiles {
   /// profiles, is asked again the next time. What was told by one that is no peer any more is
   /// forgotten.
   Async<void> read();
-  /// Of each host at most the newest ctrl::store::kMostProfiles; their ends are on this host's
-  /// clock.
-  [[nodiscard]] Rows rows() const;
+  /// The newest of each host, at most so many of all; no host's keep those of another out. Their
+  /// ends are on this host's clock.
+  [[nodiscard]] Rows rows(std::size_t most = ctrl::store::kMostProfiles) const;
+  /// How many hosts were, that had told some.
+  [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
 
  private:
   struct Told {
@@ -42,6 +46,7 @@ class PeerProfiles {
   Network& network_;
   std::function<double()> wall_;
   std::map<std::string, Told> told_;  ///< by id of the host
+  std::uint64_t forgotten_ = 0;
 };
 
 }  // namespace flowcon::cluster::queue

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cluster/queue/group.h"
 #include "cluster/queue/groups.h"
+#include "cluster/queue/job_json.h"
 #include "cluster/queue/view_json.h"
 #include "ctrl/exposition.h"
 #include "ctrl/spawn.h"
@@ -117,6 +118,21 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
   return next;
 }
 
+// A task that is over is only in its group's entry. Null: there is no such job.
+const JobEntry* entry_of(const Jobs& jobs, const std::string& id) {
+  if (const JobPtr job = jobs.find_id(id)) return &job->entry;
+  const JobEntry* found = nullptr;
+  const auto look = [&](const Job& job) {
+    if (!job.entry.group) return;
+    for (const JobEntry& task : job.entry.group->tasks) {
+      if (task.id == id) found = &task;
+    }
+  };
+  for (const auto& [key, job] : jobs.open()) look(*job);
+  for (const JobPtr& job : jobs.ended()) look(*job);
+  return found;
+}
+
 // What it said before is no answer to what it is asked now.
 Response answer_on(const Job& job, const std::string& before = "") {
   const std::string note = note_of(job);
@@ -141,7 +157,7 @@ Queue::Queue(World world, std::function<void()> ended)
           world_, watch_, [this] { conductor_.hear_of_task(); },
           [this](const cluster::Passage& birth, bool is_early) {
             if (!is_early) return room_.why_no_room(birth.request);
-            return room_.begin_early(birth.entry.id, birth.request);
+            return room_.begin_early(birth.entry.container, birth.request);
           }),
       room_(world_, owner_, tasks_),
       conductor_(world_, owner_, tasks_, leases_, room_) {}
@@ -164,10 +180,7 @@ bool Queue::is_saving(const std::string& id) const {
   return found != owner_.jobs().open().end() && found->second->entry.state == JobState::parking;
 }
 
-bool Queue::is_early(const std::string& id) const {
-  const auto task = tasks_.held().find(id);
-  return room_.is_early(task == tasks_.held().end() ? id : task->second->birth);
-}
+bool Queue::is_early(const std::string& id) const { return room_.is_early(id); }
 
 bool Queue::goes_on(const std::string& id) const {
   const auto found = owner_.jobs().open().find(id);
@@ -175,6 +188,16 @@ bool Queue::goes_on(const std::string& id) const {
   const JobEntry& entry = found->second->entry;
   const bool is_between = entry.state == JobState::waiting || entry.state == JobState::starting;
   return entry.state == JobState::parking || (is_between && entry.has_parked);
+}
+
+bool Queue::is_cut_short(const std::string& id) const {
+  const JobEntry* entry = entry_of(owner_.jobs(), id);
+  if (entry == nullptr) return tasks_.is_cut_short(id);
+  const JobPtr job = owner_.jobs().find_id(id);
+  if (job && job->watch.was_ended()) return true;
+  if (is_closed(entry->state)) return !entry->task_of.empty() && entry->end != TaskEnd::done;
+  const bool has_saved = entry->was_asked_to_save && !entry->is_unparkable;
+  return goes_on(id) || has_saved || entry->state == JobState::stopping;
 }
 
 std::optional<double> Queue::cores_of(const std::string& id) const {
@@ -255,7 +278,7 @@ ctrl::api::Routes Queue::routes() {
   };
   return {
       get("/v1/queue", "The jobs that wait or run, and the last ones that have ended.",
-          by(*this, &Queue::list)),
+          by(*this, &Queue::list), {{"ended", true, 0, kKeptJobs}}),
       get("/v1/queue/NAME", "All that is known of a job; the coordinator is asked for `decisions`.",
           by(*this, &Queue::show), {{"decisions", true, 0, 1}}),
       post("/v1/queue/NAME/hold", "Keeps a waiting job from being started.", verb("hold")),
@@ -268,7 +291,7 @@ ctrl::api::Routes Queue::routes() {
            by(*this, &Queue::set))};
 }
 
-Async<Response> Queue::list(Call) {
+Async<Response> Queue::list(Call call) {
   if (!owner_.is_read()) {
     co_return failure(503, owner_.trouble().empty() ? kNotRead : owner_.trouble());
   }
@@ -281,7 +304,8 @@ Async<Response> Queue::list(Call) {
   json::array shown;
   for (const JobPtr& job : jobs) shown.push_back(view_of(*job, conductor_.left(*job), now));
   const std::vector<JobPtr>& ended = owner_.jobs().ended();
-  for (std::size_t i = 0; i < std::min(ended.size(), kEndedShown); ++i) {
+  const std::size_t most = call.number("ended", kEndedShown);
+  for (std::size_t i = 0; i < std::min(ended.size(), most); ++i) {
     shown.push_back(view_of(*ended[i], std::nullopt, now));
   }
   const Offer offer = owner_.offer();
@@ -299,8 +323,21 @@ Response Queue::unknown(const Error& error) const {
   return is_ready() ? failure(404, error.what) : failure(503, kNotRead);
 }
 
+// One that has ended and is remembered no more: the journal has it as long as its container is
+// there.
+Async<Result<JobPtr>> Queue::find(std::string name) {
+  Result<JobPtr> job = owner_.jobs().find(name);
+  if (job || !is_ready()) co_return job;
+  const auto row = co_await world_.rows.find(std::move(name));
+  if (!row || !*row) co_return job;
+  Result<JobEntry> entry = parse_entry((*row)->entry);
+  if (!entry) co_return job;
+  co_return std::make_shared<Job>(world_.host.io(), std::move(*entry));
+}
+
 Async<Response> Queue::show(Call call) {
-  const Result<JobPtr> job = owner_.jobs().find(call.name);
+  std::string name = call.name;
+  const Result<JobPtr> job = co_await find(std::move(name));
   if (!job) co_return unknown(job.error());
   json::object out = details_of(**job, world_.network, conductor_.left(**job), world_.clock.wall());
   std::string id = (*job)->entry.id;
@@ -380,6 +417,9 @@ Async<Response> Queue::set(Call call) {
   const json::object settings = said->get_object();
   const Result<JobEntry> tried = with_settings((*job)->entry, settings);
   if (!tried) co_return failure(is_closed((*job)->entry.state) ? 409 : 422, tried.error().what);
+  const bool asks = settings.contains("request") || settings.contains("workers");
+  const std::string hopeless = asks ? owner_.why_hopeless(**job, *tried) : "";
+  if (!hopeless.empty()) co_return failure(422, hopeless);
   std::string name = std::move(call.name);
   std::function<Result<JobEntry>(const JobEntry&, double)> decision =
       [settings](const JobEntry& entry, double) { return with_settings(entry, settings); };

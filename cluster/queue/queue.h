@@ -52,6 +52,9 @@ class Queue {
   [[nodiscard]] bool is_early(const std::string& id) const;
   /// It is parked, or about to be: its run goes on later.
   [[nodiscard]] bool goes_on(const std::string& id) const;
+  /// If it has ended, it had not done what it was to do, whatever its status: it was asked to save
+  /// itself, it was stopped, by a person or by us, or its engine ended it.
+  [[nodiscard]] bool is_cut_short(const std::string& id) const;
   /// The cores that a running job asked for; empty where nobody said, or it is no job.
   [[nodiscard]] std::optional<double> cores_of(const std::string& id) const;
   /// Jobs that wait and jobs that run; empty where there are none and never were any.
@@ -63,6 +66,7 @@ class Queue {
 
  private:
   Async<ctrl::api::Response> list(ctrl::api::Call call);
+  Async<Result<JobPtr>> find(std::string name);
   Async<ctrl::api::Response> show(ctrl::api::Call call);
   Async<ctrl::api::Response> change(ctrl::api::Call call, std::string verb);
   Async<ctrl::api::Response> set(ctrl::api::Call call);

@@ -14,12 +14,16 @@ constexpr std::array<const char*, 6> kSourceNames{"set",      "label",   "docker
 constexpr double kOtherwiseCores = 1;
 constexpr double kOtherwiseMemory = 1.0 / 8;  // of what is on offer
 
+// What nobody has said may be wrong, so it is no more than there is. Where there is none of it the
+// job waits, or is refused.
+double bounded(double amount, double most) { return most > 0 ? std::min(amount, most) : amount; }
+
 Amount amount_of(const Said& said, double otherwise, double most) {
   if (said.set) return {*said.set, Source::set};
   if (said.label) return {*said.label, Source::label};
   if (said.docker) return {*said.docker, Source::docker};
-  if (said.estimate) return {std::min(*said.estimate, most), Source::estimate};
-  return {std::min(otherwise, most), Source::otherwise};
+  if (said.estimate) return {bounded(*said.estimate, most), Source::estimate};
+  return {bounded(otherwise, most), Source::otherwise};
 }
 
 }  // namespace
@@ -32,7 +36,7 @@ Request request_of(const Said& cpu, const Said& mem, double least_memory, const 
   const double basis = offer.mem > 0 ? offer.mem : largest.mem;
   Request request{amount_of(cpu, kOtherwiseCores, largest.cpu),
                   amount_of(mem, kOtherwiseMemory * basis, largest.mem)};
-  const double least = std::min(least_memory, largest.mem);
+  const double least = bounded(least_memory, largest.mem);
   if (!mem.set && least > request.mem.value) request.mem = {least, Source::doubled};
   // Sums of whole bytes are exact: what is full stays full, in whatever order it was filled.
   request.mem.value = std::ceil(request.mem.value);

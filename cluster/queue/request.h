@@ -44,8 +44,8 @@ struct Offer {
 };
 
 /// The first that is said, in the order of Said; else one core and an eighth of the memory on
-/// offer. An estimate is at most what the largest host offers: it may be wrong, and the job is to
-/// have a try.
+/// offer. What nobody said is at most `largest`: it may be wrong, and the job is to have a try.
+/// What `largest` has none of is requested all the same, so that no host has room.
 /// `least_memory`: that it asks for since it was killed for want of it, 0: it was not.
 [[nodiscard]] Request request_of(const Said& cpu, const Said& mem, double least_memory,
                                  const Offer& offer, const Offer& largest);

@@ -151,9 +151,11 @@ json::object with_labels(const json::value& config, const ctrl::QueueLabels& sai
   return labels;
 }
 
-// A limit that a task was killed at; what it may swap beyond it stays.
+// A limit that a task was killed at, to twice as much at most: what it used its host has told. What
+// it may swap beyond it stays.
 void raise_memory(json::object& host_config, double least) {
   const double limit = real_of(member(json::value(host_config), "Memory")).value_or(0);
+  least = std::min(least, 2 * limit);
   const double swap = real_of(member(json::value(host_config), "MemorySwap")).value_or(0);
   if (!(limit > 0 && limit < least)) return;
   host_config["Memory"] = static_cast<std::int64_t>(least);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
+#include <csignal>
 #include <optional>
 #include <utility>
 
@@ -69,6 +70,14 @@ bool Tasks::is_saving(const std::string& container) const {
   return found != held_.end() && found->second->saving != nullptr;
 }
 
+bool Tasks::is_cut_short(const std::string& container) const {
+  const auto found = held_.find(container);
+  if (found == held_.end()) return false;
+  const HeldTask& task = *found->second;
+  const bool has_saved = !task.save_key.empty() && task.save_failure.empty();
+  return has_saved || task.is_stopping || task.watch.was_ended();
+}
+
 // ---------------------------------------------------------------------------- what is here
 
 // One that was made early and does not run has room only once its owner has asked for it.
@@ -80,12 +89,12 @@ std::vector<Tasks::Resident> Tasks::residents() const {
     const bool is_guest =
         task->copy == TicketCopy::created && task->is_early && !claimed_.contains(task->birth);
     if (task->copy == TicketCopy::ended || is_guest) continue;
-    all.push_back({task->birth, id, task->request});
+    all.push_back({task->birth, task->owner, id, task->request});
   }
   for (const cluster::Passage& birth : world_.moves.expected_births()) {
     const std::string& id = birth.entry.id;
     if (seen.contains(id) || (birth.is_early && !claimed_.contains(id))) continue;
-    all.push_back({id, "", birth.request});
+    all.push_back({id, birth.entry.source, "", birth.request});
   }
   return all;
 }
@@ -167,6 +176,7 @@ Async<bool> Tasks::try_to_take(std::string id) {
   task->ticket = std::move(*ticket);
   task->copy = copy_of(*seen);
   held_[id] = task;
+  left_.erase(task->birth);
   changed_();
   tell_soon(task->owner);
   co_return true;
@@ -182,6 +192,7 @@ void Tasks::hear(const ctrl::engine::Event& event) {
     return;
   }
   const HeldTaskPtr task = found->second;
+  if (event.action == "kill" && event.signal == SIGKILL) task->killed_at = world_.clock.steady();
   if (is_end(event) && !task->saving) task->watch.hear_end(watch_.remembers());
   if (event.action == "start") {
     claimed_.erase(task->birth);
@@ -192,10 +203,34 @@ void Tasks::hear(const ctrl::engine::Event& event) {
   if (event.action == "die") task->copy = TicketCopy::ended;
   if (event.action == "destroy") {
     claimed_.erase(task->birth);
-    held_.erase(found);
+    lose(*task);
   }
   changed_();
   tell_soon(task->owner);
+}
+
+void Tasks::lose(const HeldTask& task) {
+  // One that comes home, or has, is removed by its move.
+  if (!task.back.empty() && !task.is_given_up) {
+    held_.erase(task.container);
+    return;
+  }
+  if (keeps_volumes(task)) {
+    ctrl::log::warning("task " + printable(task.ticket.name, 80) +
+                       " was removed after its end, so its results do not come home; they stay "
+                       "in the volumes with the label " +
+                       std::string(ctrl::kMovedLabel) + "=" + task.birth);
+  } else {
+    left_[task.birth] = task.owner;
+  }
+  held_.erase(task.container);
+}
+
+// What was not ended by `docker rm -f` may have left its results there.
+bool Tasks::keeps_volumes(const HeldTask& task) const {
+  constexpr double kRemoval = 10;  // seconds from the signal until the container is gone
+  const bool was_killed = task.killed_at > 0 && world_.clock.steady() - task.killed_at < kRemoval;
+  return task.copy != TicketCopy::created && !task.is_given_up && !was_killed;
 }
 
 void Tasks::look() {
@@ -227,6 +262,7 @@ void Tasks::look() {
   next_telling_ = now + kTellEach;
   std::set<std::string> owners;
   for (const auto& [id, task] : held_) owners.insert(task->owner);
+  for (const auto& [birth, owner] : left_) owners.insert(owner);
   for (const std::string& owner : owners) tell_soon(owner);
 }
 
@@ -238,6 +274,9 @@ void Tasks::tell_soon(const std::string& owner) {
   std::vector<std::string> births;
   for (const auto& [id, task] : held_) {
     if (task->owner == owner && births.size() < kMostBirths) births.push_back(task->birth);
+  }
+  for (const auto& [birth, whose] : left_) {
+    if (whose == owner && births.size() < kMostBirths) births.push_back(birth);
   }
   due_.erase(owner);
   telling_.insert(owner);
@@ -256,10 +295,16 @@ Async<void> Tasks::tell_owner(std::string owner, std::vector<std::string> births
   if (!unknown) co_return;
   for (const std::string& birth : *unknown) {
     const HeldTaskPtr task = find(birth);
-    if (!task || task->owner != owner) continue;
+    const auto left = left_.find(birth);
+    const bool is_left = !task && left != left_.end() && left->second == owner;
+    if (!is_left && (!task || task->owner != owner)) continue;
     std::string move = birth;
     const auto passage = co_await world_.moves.passage(std::move(move));
     if (!passage || !*passage || !migration::is_closed((*passage)->entry)) continue;
+    if (is_left) {
+      co_await clear(birth);
+      continue;
+    }
     ctrl::log::warning("task " + printable(task->ticket.name, 80) +
                        " is removed: the host of its job has given it up");
     HeldTaskPtr given_up = task;
@@ -332,7 +377,7 @@ Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
   const Result<Seen> seen = co_await world_.engine.look(task->container);
   TaskView view;
   if (is_absent(seen)) {
-    held_.erase(task->container);
+    lose(*task);
     view.copy = TicketCopy::absent;
     co_return view;
   }
@@ -342,7 +387,9 @@ Async<Result<TaskView>> Tasks::view(HeldTaskPtr task) {
   view.status = seen->exit_code;
   view.was_killed_for_memory = seen->was_killed_for_memory;
   view.was_stopped = task->watch.was_stopped;
-  view.memory = std::max(task->watch.peak_memory, policy::amount_of(task->request, "mem"));
+  const double asked = policy::amount_of(task->request, "mem");
+  const double limit = task->ticket.docker_mem.value_or(0);
+  view.memory = std::max(std::max(task->watch.peak_memory, asked), limit);
   view.is_saving = task->saving != nullptr;
   view.save_key = task->save_key;
   view.save_failure = task->save_failure;
@@ -451,6 +498,7 @@ Async<Result<void>> Tasks::fetch(HeldTaskPtr task, std::string id) {
 
 Async<Result<void>> Tasks::discard(HeldTaskPtr task) {
   std::string made_for = task->birth;
+  task->is_given_up = true;
   const Result<void> removed = co_await world_.engine.remove(task->container);
   if (!removed) co_return removed;
   const Result<std::vector<std::string>> volumes =
@@ -460,9 +508,24 @@ Async<Result<void>> Tasks::discard(HeldTaskPtr task) {
     const Result<void> gone = co_await world_.engine.remove_volume(volume);
     if (!gone) co_return gone;
   }
-  held_.erase(task->container);
+  lose(*task);
   changed_();
   co_return Result<void>();
+}
+
+// Somebody has removed its container. What another one uses stays, and is tried again.
+Async<void> Tasks::clear(std::string birth) {
+  const Result<Seen> seen = co_await world_.engine.look_made(birth);
+  if (!seen || seen->copy != Copy::absent) co_return;
+  const Result<void> dropped = co_await world_.engine.drop_networks();
+  if (!dropped) ctrl::log::debug(dropped.error().message());
+  const Result<std::vector<std::string>> volumes = co_await world_.engine.volumes_made(birth);
+  if (!volumes) co_return;
+  if (volumes->empty()) left_.erase(birth);
+  for (const std::string& volume : *volumes) {
+    const Result<void> gone = co_await world_.engine.remove_volume(volume);
+    if (!gone) ctrl::log::warning(gone.error().message());
+  }
 }
 
 }  // namespace flowcon::cluster::queue

@@ -33,6 +33,8 @@ struct HeldTask {
   std::string save_failure;
   std::shared_ptr<Save> saving;  ///< while it is asked to save itself
   bool has_saved = false;
+  bool is_given_up = false;  ///< it is being removed, with what was made for it
+  double killed_at = 0;      ///< steady; by SIGKILL
   bool is_stopping = false;  ///< its engine has been told to end it, and has not answered
   std::string undone_back;   ///< as TaskView::undone_back
   std::string back;          ///< id of the return that began last; "" = none did
@@ -58,9 +60,12 @@ class Tasks : public EngineWatch::Listener {
   /// By container.
   [[nodiscard]] const std::map<std::string, HeldTaskPtr>& held() const { return held_; }
   [[nodiscard]] bool is_saving(const std::string& container) const;
+  /// As Queue::is_cut_short().
+  [[nodiscard]] bool is_cut_short(const std::string& container) const;
   /// A task that has its room here, running or about to.
   struct Resident {
     std::string birth;
+    std::string owner;      ///< id of the job's host
     std::string container;  ///< "" = there is none yet
     policy::Amounts request;
   };
@@ -88,6 +93,9 @@ class Tasks : public EngineWatch::Listener {
   Async<std::string> why_not_yet(HeldTaskPtr task, std::string id);
   Async<Result<void>> fetch(HeldTaskPtr task, std::string id);
   Async<Result<void>> discard(HeldTaskPtr task);
+  Async<void> clear(std::string birth);
+  void lose(const HeldTask& task);
+  [[nodiscard]] bool keeps_volumes(const HeldTask& task) const;
   Async<void> stop(HeldTaskPtr task);
   Async<void> tell_owner(std::string owner, std::vector<std::string> births);
   void tell_soon(const std::string& owner);
@@ -99,6 +107,8 @@ class Tasks : public EngineWatch::Listener {
   std::function<void()> changed_;
   KeepRoom keep_room_;
   std::map<std::string, HeldTaskPtr> held_;
+  /// Births, by id, whose copies have gone, and what was made for them may not; their owners.
+  std::map<std::string, std::string> left_;
   std::set<std::string> claimed_;  ///< births, made early, whose room is kept until they run
   std::set<std::string> telling_;  ///< owners that are being told
   std::set<std::string> due_;      ///< owners that are to be told

@@ -49,6 +49,20 @@ std::string why_refused(const json::value& config, const json::value& host_confi
   return "";
 }
 
+// A name that --network-alias gives it in this network; "" = it has those alone that docker and
+// compose give each container.
+std::string alias_of(const json::value& inspect, const json::value& network) {
+  const std::string name = text_of(inspect, "Name"), id = text_of(inspect, "Id").substr(0, 12);
+  const std::string service =
+      text_of(member(member(inspect, "Config"), "Labels"), "com.docker.compose.service");
+  for (const json::value& one : list_of(network, "Aliases")) {
+    const std::string alias = text_of(one);
+    const bool is_own = "/" + alias == name || alias == id;
+    if (!is_own && alias != service) return alias;
+  }
+  return "";
+}
+
 // Tasks of a group find each other by their names, in a network of their own or one of the user's.
 std::string why_no_group(const Ticket& ticket, const json::value& inspect) {
   const ctrl::QueueLabels& labels = ticket.labels;
@@ -62,11 +76,19 @@ std::string why_no_group(const Ticket& ticket, const json::value& inspect) {
     return "its workers could not find each other with --network " + printable(mode, 40) +
            "; leave it out, or name a network of your own";
   }
+  const std::string mac = "only one of its containers can have --mac-address; leave it out";
+  if (!text_of(member(inspect, "Config"), "MacAddress").empty()) return mac;
   std::size_t networks = 0;
   for (const auto& [name, own] : object_of(member(inspect, "NetworkSettings"), "Networks")) {
     const json::value& fixed = member(own, "IPAMConfig");
     if (!text_of(fixed, "IPv4Address").empty() || !text_of(fixed, "IPv6Address").empty()) {
       return "only one of its containers can have the address of --ip; leave it out";
+    }
+    if (!text_of(own, "MacAddress").empty()) return mac;
+    const std::string alias = alias_of(inspect, own);
+    if (!alias.empty()) {
+      return "none of its containers would have the name of --network-alias " +
+             printable(alias, 40) + "; leave it out";
     }
     ++networks;
   }
@@ -122,7 +144,8 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   ticket.has_gpu = !list_of(host_config, "DeviceRequests").empty() ||
                    !list_of(host_config, "Devices").empty() ||
                    text_of(host_config, "Runtime") == "nvidia";
-  ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
+  ticket.refusal = ticket.labels.wrong_queue;
+  if (ticket.refusal.empty()) ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
   if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, *parsed);
   return ticket;
 }

@@ -26,6 +26,18 @@ Async<Result<bool>> StoreRows::has(std::string id) {
   co_return co_await host_.effects().run(std::move(look));
 }
 
+Async<Result<std::optional<QueueRow>>> StoreRows::find(std::string name) {
+  auto look = [&store = host_.store(), name = std::move(name)] {
+    return store.find_queue_row(name);
+  };
+  co_return co_await host_.effects().run(std::move(look));
+}
+
+Async<Result<void>> StoreRows::drop(std::string id) {
+  auto clear = [&store = host_.store(), id = std::move(id)] { return store.drop_queue_row(id); };
+  co_return co_await host_.effects().run(std::move(clear));
+}
+
 Async<Result<void>> StoreRows::forget(std::size_t most, std::vector<std::string> there) {
   auto clear = [&store = host_.store(), most, there = std::move(there)] {
     return store.forget_queue_rows(most, there);

@@ -3,8 +3,10 @@
 // in for it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,9 @@
 
 namespace flowcon::cluster::queue {
 
+/// Jobs that may be open at once.
+inline constexpr std::size_t kMostJobs = 10'000;
+
 /// The journal of jobs. Each waits for the disk.
 class Rows {
  public:
@@ -31,6 +36,10 @@ class Rows {
   virtual Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) = 0;
   /// Is there one of that id, ended or not?
   virtual Async<Result<bool>> has(std::string id) = 0;
+  /// One that has ended, by its id or its name; of several the one that ended last.
+  virtual Async<Result<std::optional<ctrl::store::QueueRow>>> find(std::string name) = 0;
+  /// One that has ended, by its id.
+  virtual Async<Result<void>> drop(std::string id) = 0;
   /// Of those that have ended it keeps the newest `most`, and those whose container is `there`.
   virtual Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) = 0;
   /// It has lost nothing.
@@ -43,6 +52,8 @@ class StoreRows : public Rows {
   Async<Result<void>> save(ctrl::store::QueueRow row) override;
   Async<Result<std::vector<ctrl::store::QueueRow>>> read(std::size_t most) override;
   Async<Result<bool>> has(std::string id) override;
+  Async<Result<std::optional<ctrl::store::QueueRow>>> find(std::string name) override;
+  Async<Result<void>> drop(std::string id) override;
   Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override;
   [[nodiscard]] bool is_whole() const override { return host_.store().is_journal_whole(); }
 
@@ -68,7 +79,8 @@ struct World {
   /// Grows when more earlier runs are known; 0: they are not read yet, and nothing is decided.
   std::function<std::uint64_t()> history;
   std::function<double()> booted;  ///< when this machine was, seconds since the epoch
-  bool is_ended = false;           ///< nothing is done any more
+  std::size_t most_jobs = kMostJobs;
+  bool is_ended = false;  ///< nothing is done any more
 };
 
 }  // namespace flowcon::cluster::queue

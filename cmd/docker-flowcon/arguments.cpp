@@ -53,13 +53,17 @@ class Scanner {
     return words_.begin() + static_cast<std::ptrdiff_t>(word);
   }
 
-  // One with a value behind "=", as docker reads it: for CLI11 two words.
+  // One with a value behind "=", as docker reads it: for CLI11 two words, and a switch by its long
+  // name.
   void keep(std::size_t first) {
     const std::string& word = words_[first];
-    const std::size_t equals = value_at_;
-    value_at_ = std::string::npos;
+    const std::size_t equals = std::exchange(value_at_, std::string::npos);
+    const CLI::Option* letter = std::exchange(switch_, nullptr);
     if (equals == std::string::npos) {
       scan_.own.insert(scan_.own.end(), at(first), at(scan_.taken + 1));
+    } else if (letter != nullptr) {
+      if (equals > 2) scan_.own.push_back(word.substr(0, equals - 1));
+      scan_.own.push_back("--" + long_name(*letter) + word.substr(equals));
     } else {
       scan_.own.insert(scan_.own.end(), {word.substr(0, equals), word.substr(equals + 1)});
     }
@@ -110,8 +114,12 @@ class Scanner {
             "");
         return;
       }
-      if (!takes_value(*option)) continue;
-      if (i + 1 == word.size()) {
+      const bool has_value = i + 2 < word.size() && word[i + 1] == '=';
+      if (!takes_value(*option) && !has_value) continue;
+      if (!takes_value(*option)) {
+        switch_ = option;
+        value_at_ = i + 1;
+      } else if (i + 1 == word.size()) {
         take_value("flag needs an argument: '" + word.substr(i, 1) + "' in " + word);
       } else if (word[i + 1] == '=') {
         value_at_ = i + 1;
@@ -177,6 +185,7 @@ class Scanner {
   bool ends_ = false;
   bool is_dockers_ = false;
   std::size_t value_at_ = std::string::npos;  // of "=" in the option that was read last
+  const CLI::Option* switch_ = nullptr;       // the letter before that "=", if it is a switch
 };
 
 }  // namespace

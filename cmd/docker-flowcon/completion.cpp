@@ -29,7 +29,7 @@ struct Choice {
 
 constexpr std::string_view kSorts = "arrival cpu growth host io limit list memory name";
 
-constexpr std::array<Choice, 19> kChoices{{{"goal", "", "min max"},
+constexpr std::array<Choice, 20> kChoices{{{"goal", "", "min max"},
                                            {"method", "", "app criu"},
                                            {"format", "extract", "json table"},
                                            {"format", "doctor", "json table"},
@@ -42,6 +42,7 @@ constexpr std::array<Choice, 19> kChoices{{{"goal", "", "min max"},
                                            {"format", "", "json table {{"},
                                            {"objective", "", "mean t90 makespan"},
                                            {"input", "", "json-file raw"},
+                                           {"elastic", "submit", "no join restart torchrun"},
                                            {"weight", "set", "none"},
                                            {"floor", "set", "none"},
                                            {"ceiling", "set", "none"},
@@ -136,6 +137,7 @@ class Completer {
                     Completion& completion) const {
     const std::string name = long_name(option);
     if (name == "metric") offer_all(completion, ask(names, &CompletionNames::metrics));
+    if (name == "without") offer_all(completion, ask(names, &CompletionNames::peers));
     const std::string_view command = words_of(command_);
     for (const Choice& choice : kChoices) {
       const bool is_here = choice.command.empty() || choice.command == command;
@@ -223,6 +225,7 @@ void complete_command(const Command& command, const Words& before, const std::st
   if (typed.starts_with("-")) return;
   const std::string_view name = words_of(command);
   completer.offer_all(completion, ask(names, kind_of_argument(name, scan.positionals.size())));
+  if (name == "queue scale" && scan.positionals.size() == 1) completer.offer(completion, "none");
   completion.offers_files = name == "extract";
 }
 

@@ -124,7 +124,8 @@ Result<Reply> DaemonClient::exchange(const char* method, const std::string& targ
   return ctrl::run_alone([&] { return ask(path_, std::move(request), timeout_); });
 }
 
-Result<boost::json::value> DaemonClient::read(const Result<Reply>& answer) const {
+Result<boost::json::value> DaemonClient::read(const Result<Reply>& answer, bool* is_missing) const {
+  if (is_missing != nullptr) *is_missing = answer && answer->status == 404;
   if (!answer) return answer.error();
   Result<boost::json::value> body = read_body(*answer, path_);
   const std::string host = body ? text_of(*body, "forwarded_to") : "";
@@ -132,8 +133,8 @@ Result<boost::json::value> DaemonClient::read(const Result<Reply>& answer) const
   return body;
 }
 
-Result<boost::json::value> DaemonClient::get(const std::string& target) const {
-  return read(exchange("GET", target, ""));
+Result<boost::json::value> DaemonClient::get(const std::string& target, bool* is_missing) const {
+  return read(exchange("GET", target, ""), is_missing);
 }
 
 Result<std::optional<boost::json::value>> DaemonClient::find(const std::string& target) const {
@@ -144,14 +145,29 @@ Result<std::optional<boost::json::value>> DaemonClient::find(const std::string& 
   return std::optional(std::move(*body));
 }
 
-Result<boost::json::value> DaemonClient::post(const std::string& target,
-                                              const std::string& body) const {
-  return read(exchange("POST", target, body));
+Result<boost::json::array> DaemonClient::get_parts(const std::string& path, std::string query,
+                                                   const std::string& name) const {
+  constexpr std::size_t kMostElements = 200'000;
+  boost::json::array all;
+  for (;;) {
+    const Result<boost::json::value> part = get(path + (query.empty() ? "" : "?" + query));
+    if (!part) return part.error();
+    const boost::json::array& elements = list_of(*part, name);
+    all.insert(all.end(), elements.begin(), elements.end());
+    std::string next = text_of(*part, "next");
+    if (next.empty() || next == query || all.size() > kMostElements) return all;
+    query = std::move(next);
+  }
 }
 
-Result<std::string> DaemonClient::get_text(const std::string& target) const {
+Result<boost::json::value> DaemonClient::post(const std::string& target, const std::string& body,
+                                              bool* is_missing) const {
+  return read(exchange("POST", target, body), is_missing);
+}
+
+Result<std::string> DaemonClient::get_text(const std::string& target, bool* is_missing) const {
   Result<Reply> answer = exchange("GET", target, "");
-  const Result<boost::json::value> body = read(answer);
+  const Result<boost::json::value> body = read(answer, is_missing);
   if (!body) return body.error();
   return std::move(answer->body);
 }

@@ -2,6 +2,7 @@
 // Asks flowcond over its unix socket. One connection a call, a limit on time and on size for each.
 #pragma once
 
+#include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 #include <chrono>
 #include <functional>
@@ -33,16 +34,24 @@ class DaemonClient {
   /// GET or POST of `target` ("/v1/status") with `body` as JSON text ("" = none).
   /// Errors: no socket, no rights, no answer in time, an answer that is not HTTP, above 64 MiB or
   /// not JSON; each says what to do. A status of 400 or more is an error with flowcond's own
-  /// sentence, made safe for a terminal.
-  [[nodiscard]] Result<boost::json::value> get(const std::string& target) const;
-  [[nodiscard]] Result<boost::json::value> post(const std::string& target,
-                                                const std::string& body) const;
+  /// sentence, made safe for a terminal. `is_missing`: is it that there is no such thing (404)?
+  [[nodiscard]] Result<boost::json::value> get(const std::string& target,
+                                               bool* is_missing = nullptr) const;
+  [[nodiscard]] Result<boost::json::value> post(const std::string& target, const std::string& body,
+                                                bool* is_missing = nullptr) const;
 
   /// The same; nothing where flowcond says that there is no such thing (404).
   [[nodiscard]] Result<std::optional<boost::json::value>> find(const std::string& target) const;
 
+  /// All of a list that comes in parts (`next` in docs/api.md): the elements of the member `name`,
+  /// 200,000 and one part at most. `query`: of the first part, "since=1790000000"; "" = none.
+  /// Errors: as those of get().
+  [[nodiscard]] Result<boost::json::array> get_parts(const std::string& path, std::string query,
+                                                     const std::string& name) const;
+
   /// The body of such a GET byte for byte. Errors: the same, so it is a JSON object.
-  [[nodiscard]] Result<std::string> get_text(const std::string& target) const;
+  [[nodiscard]] Result<std::string> get_text(const std::string& target,
+                                             bool* is_missing = nullptr) const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -60,7 +69,8 @@ class DaemonClient {
  private:
   [[nodiscard]] Result<ctrl::Reply> exchange(const char* method, const std::string& target,
                                              const std::string& body) const;
-  [[nodiscard]] Result<boost::json::value> read(const Result<ctrl::Reply>& answer) const;
+  [[nodiscard]] Result<boost::json::value> read(const Result<ctrl::Reply>& answer,
+                                                bool* is_missing = nullptr) const;
 
   std::string path_;
   std::chrono::milliseconds timeout_;

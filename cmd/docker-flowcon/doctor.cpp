@@ -94,10 +94,8 @@ Ability look_at_engine(const Session& session) {
     ability.detail = endpoint.error().message();
     return ability;
   }
-  constexpr std::string_view kUnix = "unix://";
-  std::string path = endpoint->host.empty() ? "/var/run/docker.sock" : endpoint->host;
-  if (path.compare(0, kUnix.size(), kUnix) == 0) path.erase(0, kUnix.size());
-  if (endpoint->is_remote() || path.empty() || path[0] != '/') {
+  const std::string path = endpoint->socket();
+  if (path.empty()) {
     ability.is_checked = false;
     ability.detail = printable(endpoint->host) + " is not checked from here";
     return ability;

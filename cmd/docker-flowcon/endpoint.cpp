@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -57,6 +58,13 @@ bool Endpoint::is_remote() const {
   // "tcp://127.0.0.1:2375" may be a tunnel to anywhere, so what is not a local socket is remote.
   return !host.empty() && !host.starts_with("unix://") && !host.starts_with("fd://") &&
          !host.starts_with("/");
+}
+
+std::string Endpoint::socket() const {
+  constexpr std::string_view kUnix = "unix://";
+  if (host.empty()) return "/var/run/docker.sock";
+  std::string path = host.starts_with(kUnix) ? host.substr(kUnix.size()) : host;
+  return path.starts_with('/') ? path : "";
 }
 
 Result<Endpoint> find_endpoint(const Invocation& invocation, const Environment& environment) {

@@ -18,6 +18,8 @@ struct Endpoint {
 
   /// True where the containers run on another host than this one.
   [[nodiscard]] bool is_remote() const;
+  /// The path of its socket on this host; "" = it has none, or it is not known.
+  [[nodiscard]] std::string socket() const;
 };
 
 /// The engine that docker would talk to: --context, then -H, then DOCKER_HOST, then DOCKER_CONTEXT,

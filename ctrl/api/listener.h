@@ -37,6 +37,7 @@ struct Listener {
       auto [code, socket] = co_await acceptor.async_accept(kAwait);
       if (code == boost::asio::error::operation_aborted || !acceptor.is_open()) co_return;
       open.remove_if([](const Connection& one) { return one.stream.expired(); });
+      if (!code && makes_room && open.size() >= most) drop_oldest();
       if (code || open.size() >= most) {
         // Out of descriptors or too many callers: breathe instead of spinning.
         boost::asio::steady_timer pause(io, 50ms);
@@ -78,9 +79,15 @@ struct Listener {
     return true;
   }
 
+  void drop_oldest() {
+    if (const auto stream = open.front().stream.lock()) stream->close();
+    open.pop_front();
+  }
+
   boost::asio::io_context& io;
   typename Protocol::acceptor acceptor;
-  std::size_t most;  ///< connections at a time
+  std::size_t most;         ///< connections at a time
+  bool makes_room = false;  ///< the oldest one ends for a new one, which else is turned away
   std::list<Connection> open;
 };
 

@@ -93,9 +93,9 @@ Route post(std::string path, std::string meaning, Answer answer) {
   return {"POST", std::move(path), std::move(meaning), {}, std::move(answer)};
 }
 
-Parameter since() {
+Parameter moment(std::string name) {
   constexpr double kMost = std::numeric_limits<double>::max();
-  return {"since", false, -kMost, kMost};
+  return {std::move(name), false, -kMost, kMost};
 }
 
 Result<std::pair<const Route*, Call>> find_route(const Routes& routes, const std::string& method,

@@ -24,8 +24,9 @@ struct Parameter {
   double most = 9007199254740992;  // above it a double has not every whole number
 };
 
-/// T of "?since=T": any number of seconds since the epoch.
-[[nodiscard]] Parameter since();
+/// T of "?NAME=T": any number of seconds since the epoch.
+[[nodiscard]] Parameter moment(std::string name);
+[[nodiscard]] inline Parameter since() { return moment("since"); }
 
 /// A request as its row reads it.
 struct Call {

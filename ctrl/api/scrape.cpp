@@ -23,6 +23,7 @@ using asio::ip::tcp;
 using Stream = Listener<tcp>::Stream;
 
 constexpr auto kPatience = 10s;
+constexpr auto kHeadTime = 2s;  // of a new connection
 constexpr std::size_t kMostConnections = 16;
 constexpr std::uint32_t kLongestHead = 8192;
 
@@ -30,7 +31,9 @@ constexpr std::uint32_t kLongestHead = 8192;
 
 struct Scrape::Impl : std::enable_shared_from_this<Scrape::Impl> {
   Impl(asio::io_context& context, std::function<std::string()> text)
-      : listener(context, kMostConnections), render(std::move(text)) {}
+      : listener(context, kMostConnections), render(std::move(text)) {
+    listener.makes_room = true;
+  }
 
   Async<void> serve_one(std::shared_ptr<Stream> stream);
 
@@ -41,12 +44,13 @@ struct Scrape::Impl : std::enable_shared_from_this<Scrape::Impl> {
 Async<void> Scrape::Impl::serve_one(std::shared_ptr<Stream> stream) {
   auto self = shared_from_this();
   StreamBuffer buffer;
-  for (;;) {
-    stream->expires_after(kPatience);
+  for (bool is_new = true;; is_new = false) {
+    stream->expires_after(is_new ? kHeadTime : kPatience);
     http::request_parser<http::empty_body> parser;
     parser.header_limit(kLongestHead);
     auto [read_code, read] = co_await http::async_read(*stream, buffer, parser, kAwait);
     if (read_code) co_return;
+    stream->expires_after(kPatience);
     const auto& request = parser.get();
     const bool is_head = request.method() == http::verb::head;
     const bool is_get = request.method() == http::verb::get || is_head;

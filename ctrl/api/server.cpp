@@ -11,6 +11,8 @@
 #include <boost/json/serialize.hpp>
 #include <chrono>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "base/caller.h"
 #include "base/json.h"
@@ -71,6 +73,21 @@ Async<Result<std::string>> read_caller(std::shared_ptr<Stream> stream, StreamBuf
   }
 }
 
+// Is it sent?
+Async<bool> send(std::shared_ptr<Stream> stream, Response answer, bool keep_alive, bool is_head) {
+  http::response<http::string_body> response(static_cast<http::status>(answer.status), 11);
+  response.set(http::field::content_type, answer.type);
+  response.set(http::field::server, "flowcond/" FLOWCON_VERSION);
+  response.keep_alive(keep_alive);
+  response.body() = std::move(answer.body) + "\n";
+  response.prepare_payload();
+  // Its length stays that of the answer to GET.
+  if (is_head) response.body().clear();
+  stream->expires_after(kIdleTime);
+  auto [code, written] = co_await http::async_write(*stream, response, kAwait);
+  co_return !code;
+}
+
 // Reads what a caller goes on sending, or it would fail at that and not see the answer.
 Async<void> drain(std::shared_ptr<Stream> stream) {
   stream->expires_after(kDrainTime);
@@ -100,6 +117,28 @@ void turn_away(Stream& stream) {
   stream.close();
 }
 
+// The answer to bytes that are no request; empty: the caller is gone, or was silent.
+std::optional<Response> complaint_of(const beast::error_code& code) {
+  const bool is_http = code.category() == beast::error_code(http::error::bad_method).category();
+  if (!is_http || code == http::error::end_of_stream || code == http::error::partial_message) {
+    return std::nullopt;
+  }
+  if (code == http::error::header_limit) {
+    return failure(431, "the request's head is larger than 8 KiB");
+  }
+  return failure(400, "this is no HTTP request: " + code.message());
+}
+
+// Does the caller send the body only when it is told to?
+bool waits_with_body(const http::request_header<>& head) {
+  return head.version() >= 11 && beast::iequals(head[http::field::expect], "100-continue");
+}
+
+Async<void> say_continue(std::shared_ptr<Stream> stream) {
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  (void)co_await asio::async_write(*stream, asio::buffer(kContinue), kAwait);
+}
+
 // A caller and what it has sent so far. Shared with the pieces of a body that a handler may keep.
 struct Connection {
   std::shared_ptr<Stream> stream;
@@ -110,28 +149,36 @@ using Head = http::request_parser<http::empty_body>;
 
 struct Body {
   Body(std::shared_ptr<Connection> from, Head&& head)
-      : connection(std::move(from)), parser(std::move(head)) {
+      : connection(std::move(from)),
+        parser(std::move(head)),
+        is_awaited(waits_with_body(parser.get())) {
     // As much is read at a time as it has room for, and 512 bytes if it has none.
     connection->buffer.reserve(kPiece);
   }
 
   std::shared_ptr<Connection> connection;
   http::request_parser<http::buffer_body> parser;
+  bool is_awaited;         ///< it comes when the caller is told to send it
   bool is_closed = false;  ///< it has been answered, or failed
 };
 
 Async<Result<std::string>> next_piece(std::shared_ptr<Body> body) {
-  if (body->is_closed) co_return bad_input("reading the request's body: it has been answered");
+  const Error answered = bad_input("reading the request's body: it has been answered");
+  if (body->is_closed) co_return answered;
   std::string piece;
   while (piece.empty() && !body->parser.is_done()) {
+    if (body->is_closed) co_return answered;
     piece.resize(kPiece);
     auto& into = body->parser.get().body();
     into.data = piece.data();
     into.size = piece.size();
-    Connection& connection = *body->connection;
-    connection.stream->expires_after(kPieceTime);
-    auto [code, count] =
-        co_await http::async_read_some(*connection.stream, connection.buffer, body->parser, kAwait);
+    // Kept: it may be answered meanwhile.
+    const std::shared_ptr<Connection> connection = body->connection;
+    connection->stream->expires_after(kPieceTime);
+    if (std::exchange(body->is_awaited, false)) co_await say_continue(connection->stream);
+    if (body->is_closed) co_return answered;
+    auto [code, count] = co_await http::async_read_some(*connection->stream, connection->buffer,
+                                                        body->parser, kAwait);
     if (code && code != http::error::need_buffer) {
       body->is_closed = true;
       if (code == beast::error::timeout) co_return errno_error(ETIMEDOUT, "nothing more came");
@@ -233,6 +280,7 @@ Async<Answer> Server::Impl::answer_one(std::shared_ptr<Connection> connection,
   if (parser.content_length().value_or(0) > kMaxBody) {
     failed = http::error::body_limit;
   } else if (!parser.is_done()) {
+    if (waits_with_body(parser.get())) co_await say_continue(connection->stream);
     auto [code, count] =
         co_await http::async_read(*connection->stream, connection->buffer, parser, kAwait);
     failed = code;
@@ -241,7 +289,9 @@ Async<Answer> Server::Impl::answer_one(std::shared_ptr<Connection> connection,
   if (failed == http::error::body_limit) {
     answer.response = failure(413, "the request's body is larger than 64 KiB");
   } else if (failed) {
-    answer.is_gone = true;
+    std::optional<Response> why = complaint_of(failed);
+    answer.is_gone = !why;
+    if (why) answer.response = std::move(*why);
   } else {
     request.body = std::move(parser.get().body());
     answer.response = co_await handler(std::move(request));
@@ -273,7 +323,13 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     head->body_limit(boost::none);
     auto [read_code, read] =
         co_await http::async_read_header(*stream, connection->buffer, *head, kAwait);
-    if (read_code) co_return;
+    if (read_code) {
+      std::optional<Response> why = complaint_of(read_code);
+      if (!why) co_return;
+      const bool is_sent = co_await send(stream, std::move(*why), false, false);
+      if (is_sent) co_await drain(stream);
+      co_return;
+    }
     const bool may_go_on = head->get().keep_alive() && user;
     const bool is_head = head->get().method() == http::verb::head;
     Answer answer;
@@ -287,19 +343,9 @@ Async<void> Server::Impl::serve_one(std::shared_ptr<Stream> stream) {
     }
     if (answer.is_gone) co_return;
     const bool keep_alive = may_go_on && answer.is_read;
-    http::response<http::string_body> response(static_cast<http::status>(answer.response.status),
-                                               11);
-    response.set(http::field::content_type, answer.response.type);
-    response.set(http::field::server, "flowcond/" FLOWCON_VERSION);
-    response.keep_alive(keep_alive);
-    response.body() = std::move(answer.response.body) + "\n";
-    response.prepare_payload();
-    // Its length stays that of the answer to GET.
-    if (is_head) response.body().clear();
-    stream->expires_after(kIdleTime);
-    auto [write_code, written] = co_await http::async_write(*stream, response, kAwait);
-    if (!write_code && !answer.is_read) co_await drain(stream);
-    if (write_code || !keep_alive) co_return;
+    const bool is_sent = co_await send(stream, std::move(answer.response), keep_alive, is_head);
+    if (is_sent && !answer.is_read) co_await drain(stream);
+    if (!is_sent || !keep_alive) co_return;
   }
 }
 

@@ -251,6 +251,11 @@ void Intake::record_end(Job& job, double time, const std::optional<int>& status)
   at_.recorder.add(std::move(look));
 }
 
+// What it needed, and how far it came, says nothing of a whole run.
+bool Intake::is_cut_short(const std::string& id) const {
+  return at_.companion && at_.companion->is_cut_short(id);
+}
+
 // Whatever the policy: what is remembered serves when another one asks for it.
 void Intake::remember_end(Ending& ending, Moment now) {
   Job& job = ending.job;
@@ -262,7 +267,7 @@ void Intake::remember_end(Ending& ending, Moment now) {
     return at_.carry_over.keep(
         job, [this](const std::string& id) { return at_.companion->is_moving(id); });
   }
-  const bool is_complete = ending.status == 0 && job.saw_all;
+  const bool is_complete = ending.status == 0 && job.saw_all && !is_cut_short(job.id());
   at_.planning.end(job, now.steady, is_complete);
   if (!is_complete) return;
   const std::optional<growth::Remembered> run = growth::remembered_run(job.track, job.goal);
@@ -278,7 +283,8 @@ void Intake::remember_end(Ending& ending, Moment now) {
 
 void Intake::keep_profile(const Ending& ending) {
   // One that goes on elsewhere has not ended.
-  if (at_.companion && at_.companion->is_moving(ending.job.id())) return;
+  const std::string& id = ending.job.id();
+  if (is_cut_short(id) || (at_.companion && at_.companion->is_moving(id))) return;
   std::optional<EndedRun> run = ended_run(ending, at_.host, at_.meter.gpu_model());
   if (!run) return;
   auto keep = [&store = *at_.world.store, run = std::move(*run)]() -> Result<void> {

@@ -79,6 +79,7 @@ class Intake {
   void find_group(Job& job);
   void line_up(const Job& job);
   void record_end(Job& job, double time, const std::optional<int>& status = {});
+  [[nodiscard]] bool is_cut_short(const std::string& id) const;
   void remember_end(Ending& ending, Moment now);
   void keep_profile(const Ending& ending);
 

@@ -31,23 +31,23 @@ void Notifier::tell_about(const Job& job, EventKind kind, const std::string& sen
   tell(std::move(event));
 }
 
-// A value that is no finite number counts as diverging too, and has a word of its own.
+// A value that is no finite number counts as diverging too, and has a word of its own, also where
+// the job moved away from its goal before.
 void Notifier::follow(Job& job) {
   Job::Told now;
   now.has_converged = job.cpu.list == List::cl;
   now.is_diverging = job.verdict == growth::Verdict::diverging;
+  now.is_nan = now.is_diverging && job.extractor && !job.extractor->report().samples.empty() &&
+               !std::isfinite(job.extractor->report().samples.back().value);
   now.problem = job.problem;
   const Job::Told before = std::exchange(job.told, now);
   if (now.has_converged && !before.has_converged) {
     tell_about(job, EventKind::converged, job.reason);
   }
-  if (now.is_diverging && !before.is_diverging) {
-    bool is_number = true;
-    if (job.extractor && !job.extractor->report().samples.empty()) {
-      is_number = std::isfinite(job.extractor->report().samples.back().value);
-    }
-    tell_about(job, is_number ? EventKind::diverging : EventKind::nan,
-               is_number ? "its value moves away from its goal" : "its value is not a number");
+  if (now.is_nan && !before.is_nan) {
+    tell_about(job, EventKind::nan, "its value is not a number");
+  } else if (now.is_diverging && !before.is_diverging) {
+    tell_about(job, EventKind::diverging, "its value moves away from its goal");
   }
   if (!now.problem.empty() && now.problem != before.problem) {
     tell_about(job, EventKind::failure, now.problem);

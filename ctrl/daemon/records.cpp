@@ -17,6 +17,9 @@ namespace {
 // are read and explained.
 constexpr std::size_t kPageBytes = 256U << 10;
 
+// Histories and explanations that are read at a time: each keeps what is decided waiting.
+constexpr long kMostReads = 4;
+
 constexpr double kEver = -std::numeric_limits<double>::infinity();
 
 // "12:04:10", with the day where it is not today's.
@@ -91,11 +94,13 @@ void RecordReader::show_changes(const store::Round& round, json::array& all) con
 }
 
 Async<api::Response> RecordReader::runs(api::Call call) {
-  auto read = [this, from = call.number("since", kEver)] { return store_.runs(from); };
-  Result<std::vector<store::Run>> found = co_await effects_.run(std::move(read));
-  if (!found) co_return api::failure(500, found.error().message());
+  const double from = call.number("since", kEver);
+  const store::RunPlace after{call.number("started", kEver), call.number<std::int64_t>("after", 0)};
+  auto read = [this, from, after] { return store_.runs(from, after, kPageBytes); };
+  Result<store::RunPage> page = co_await effects_.run(std::move(read));
+  if (!page) co_return api::failure(500, page.error().message());
   json::array all;
-  for (const store::Run& run : *found) {
+  for (const store::Run& run : page->runs) {
     json::object one;
     one["id"] = run.id;
     one["name"] = valid_utf8(run.name);
@@ -112,6 +117,13 @@ Async<api::Response> RecordReader::runs(api::Call call) {
   }
   json::object body;
   body["runs"] = std::move(all);
+  json::value next;
+  if (page->has_more) {
+    next = (call.query.contains("since") ? "since=" + render_number(from) + "&" : "") +
+           "started=" + render_number(page->last.started) +
+           "&after=" + std::to_string(page->last.number);
+  }
+  body["next"] = std::move(next);
   co_return api::answer_with(body);
 }
 
@@ -157,7 +169,13 @@ Async<api::Response> RecordReader::profiles(api::Call call) {
   co_return api::answer_with(body);
 }
 
+api::Response RecordReader::busy() {
+  return api::failure(503, "flowcond reads the records for others: ask again");
+}
+
 Async<api::Response> RecordReader::history(api::Call call) {
+  const std::shared_ptr<const char> reading = reading_;
+  if (reading_.use_count() > 1 + kMostReads) co_return busy();
   auto read = [this, id = id_of(call.name), from = call.number("since", kEver)] {
     return store_.history(id, from);
   };
@@ -205,6 +223,8 @@ std::string RecordReader::sentence_of(const std::string& id,
 }
 
 Async<api::Response> RecordReader::explain(api::Call call) {
+  const std::shared_ptr<const char> reading = reading_;
+  if (reading_.use_count() > 1 + kMostReads) co_return busy();
   auto read = [this, id = id_of(call.name), count = call.number<std::size_t>("last", 1)] {
     return store_.explained(id, count);
   };
@@ -231,7 +251,7 @@ Async<api::Response> RecordReader::explain(api::Call call) {
         separator + text + ",\"state\":" + round.state + ",\"decision\":" + round.decision + "}";
     separator = ",";
   }
-  body += "]}";
+  body += found->is_cut ? "],\"cut\":true}" : "],\"cut\":false}";
   co_return api::Response{200, std::move(body)};
 }
 

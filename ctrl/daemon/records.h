@@ -5,6 +5,7 @@
 
 #include <boost/json/fwd.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "ctrl/api/routes.h"
@@ -37,12 +38,15 @@ class RecordReader {
   [[nodiscard]] policy::About asked_of(const std::string& id) const;
   [[nodiscard]] std::string sentence_of(const std::string& id,
                                         const store::ExplainedRound& explained) const;
+  [[nodiscard]] static api::Response busy();
   void show_changes(const store::Round& round, boost::json::array& all) const;
 
   See see_;
   Effects& effects_;
   store::Store& store_;
   std::function<double()> wall_;
+  /// Held by each history and explanation that is being read.
+  std::shared_ptr<const char> reading_ = std::make_shared<char>();
 };
 
 }  // namespace flowcon::ctrl

@@ -107,7 +107,7 @@ Result<void> set(Control& control, const std::string& body, double) {
 }  // namespace
 
 api::Routes host_routes(const Answering& from) {
-  using api::by, api::get, api::post, api::since;
+  using api::by, api::get, api::moment, api::post, api::since;
   const See& see = from.see;
   Commands& commands = from.commands;
   RecordReader& records = from.records;
@@ -131,7 +131,8 @@ api::Routes host_routes(const Answering& from) {
           {{"recent", true, 0, 200}}),
       get("/metrics", "Metrics in Prometheus' text format.", read(see, exposition)),
       get("/v1/doctor", "What this host supports.", probe),
-      get("/v1/runs", "All containers with records.", by(records, &RecordReader::runs), {since()}),
+      get("/v1/runs", "All containers with records.", by(records, &RecordReader::runs),
+          {since(), moment("started"), {"after"}}),
       get("/v1/changes", "What decisions changed.", by(records, &RecordReader::changes),
           {since(), {"after"}}),
       get("/v1/profiles", "What runs that ended with status 0 needed.",

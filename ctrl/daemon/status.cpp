@@ -237,6 +237,7 @@ std::string status_of(const Snapshot& seen, std::size_t recent) {
   body["dry_run"] = seen.config.dry_run;
   const EngineStatus& engine = seen.containers.engine();
   json::object engine_body;
+  engine_body["socket"] = valid_utf8(seen.config.engine);
   engine_body["reachable"] = engine.is_reachable;
   engine_body["version"] = engine.version.engine;
   engine_body["api"] = engine.version.api;

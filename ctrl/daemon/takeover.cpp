@@ -62,6 +62,7 @@ void Takeover::claim(Job& job) {
   if (handed == handed_.jobs.end()) return;
   static_cast<PerResource<Place>&>(job) = handed->second;
   job.reason = handed->second.reason;
+  job.told.has_converged = job.cpu.list == List::cl;
 }
 
 bool Takeover::is_awaiting(double now) const {

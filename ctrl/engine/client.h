@@ -41,7 +41,8 @@ struct Container {
   std::string name;
   std::string image;
   std::string image_id;  ///< "sha256:…"; "" = not said
-  std::string command;   ///< what it runs, its arguments with blanks between; at most 4,096 bytes
+  /// What it runs, its arguments with blanks between; shortened() to 4,096 bytes.
+  std::string command;
   /// Name and value, its image's too; at most 4,096 bytes in all. May hold secrets: never shown.
   std::vector<std::pair<std::string, std::string>> environment;
   std::int64_t pid = 0;

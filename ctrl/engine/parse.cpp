@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <utility>
 
 #include "base/digits.h"
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/sha256.h"
 #include "ctrl/engine/client.h"
 
 namespace flowcon::ctrl::engine {
@@ -58,10 +60,10 @@ constexpr std::size_t kLongest = 4096;  // bytes of a command, and of an environ
 std::string command_of(const json::value& value) {
   std::string command = text_at(value, {"Path"});
   for (const json::value& argument : list_of(value, "Args")) {
-    if (!argument.is_string() || command.size() >= kLongest) break;
+    if (!argument.is_string()) break;
     command += " " + text_of(argument);
   }
-  return command.substr(0, kLongest);
+  return shortened(std::move(command), kLongest);
 }
 
 std::vector<std::pair<std::string, std::string>> environment_of(const json::value& value) {

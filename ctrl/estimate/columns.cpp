@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/estimate/columns.h"
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace flowcon::ctrl::estimate {
 namespace {
@@ -13,22 +15,48 @@ std::string key_of(const std::string& name, const std::string& text) {
   return std::to_string(name.size()) + ':' + name + text;
 }
 
+struct Found {
+  std::string key;
+  bool is_text = false;
+  double age = 0;  // of the newest row that has it
+  std::size_t rows = 0;
+};
+
+// Where there are too many. What one row alone has says nothing of others; a number says more than
+// a text.
+void choose(std::vector<Found>& found) {
+  const auto is_lone = [](const Found& one) { return one.rows == 1; };
+  if (!std::all_of(found.begin(), found.end(), is_lone)) std::erase_if(found, is_lone);
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.is_text, b.rows, a.age) < std::tie(b.is_text, a.rows, b.age);
+  });
+  if (found.size() > Estimator::kMostColumns) found.resize(Estimator::kMostColumns);
+}
+
 }  // namespace
 
 Columns::Columns(const std::vector<const Profile*>& rows) {
-  const auto add = [this](auto& columns, const std::string& key) {
-    const std::size_t count = numbers_.size() + texts_.size();
-    if (count < Estimator::kMostColumns) columns.emplace(key, count);
-  };
+  std::vector<Found> found;
   for (const Profile* row : rows) {
-    add(texts_, key_of("", row->family));
+    const auto see = [&](bool is_text, const std::string& key) {
+      const auto [place, is_new] = (is_text ? texts_ : numbers_).emplace(key, found.size());
+      if (is_new) found.push_back({key, is_text, row->age});
+      Found& one = found[place->second];
+      one.age = std::min(one.age, row->age);
+      ++one.rows;
+    };
+    see(true, key_of("", row->family));
     for (const auto& [name, value] : row->features) {
-      if (const auto* text = std::get_if<std::string>(&value)) {
-        add(texts_, key_of(name, *text));
-      } else {
-        add(numbers_, name);
-      }
+      const auto* text = std::get_if<std::string>(&value);
+      see(text != nullptr, text != nullptr ? key_of(name, *text) : name);
     }
+  }
+  if (found.size() <= Estimator::kMostColumns) return;
+  choose(found);
+  numbers_.clear();
+  texts_.clear();
+  for (const Found& one : found) {
+    (one.is_text ? texts_ : numbers_).emplace(one.key, numbers_.size() + texts_.size());
   }
 }
 

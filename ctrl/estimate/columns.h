@@ -12,7 +12,8 @@
 namespace flowcon::ctrl::estimate {
 
 /// A column for each name with numbers, on a scale that is near enough the logarithm, and one for
-/// each text of a name: is it that one? The family is a text.
+/// each text of a name: is it that one? The family is a text. Of more than kMostColumns those that
+/// most rows have, numbers before texts, and of equals the newest; none that one row alone has.
 class Columns {
  public:
   explicit Columns(const std::vector<const Profile*>& rows);

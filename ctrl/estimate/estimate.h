@@ -69,7 +69,7 @@ struct EstimateDecision {
 /// Estimates from one history, which must outlive it.
 class Estimator {
  public:
-  /// Names and values above this are not in a forest: the first ones are.
+  /// Names and values above this are not in a forest: those that most rows have are.
   static constexpr std::size_t kMostColumns = 256;
 
   Estimator(const std::vector<Profile>& history, double quantile, std::uint64_t seed);

@@ -64,12 +64,16 @@ bool has_login(std::string_view text) {
   return false;
 }
 
+// "NAME=…" with the name of a secret.
+bool is_named_secret(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  return equals != std::string_view::npos && is_secret(word.substr(0, equals));
+}
+
 // A word that may say a secret by itself.
 bool says_secret(std::string_view word) {
-  const std::size_t equals = word.find('=');
-  const bool is_named = equals != std::string_view::npos && is_secret(word.substr(0, equals));
-  const std::string_view value = equals == std::string_view::npos ? word : word.substr(equals + 1);
-  return is_named || has_login(word) || has_key_in(word) || is_base64_key(value);
+  const std::string_view value = word.substr(word.find('=') + 1);
+  return is_named_secret(word) || has_login(word) || has_key_in(word) || is_base64_key(value);
 }
 
 std::vector<std::string_view> words_of(std::string_view command) {
@@ -92,14 +96,16 @@ struct Argument {
   std::string_view option;  // with its dashes; "" = none
   std::optional<std::string_view> value;
   bool is_joined = false;  // "--option=value"
+  bool is_hidden = false;  // it may be the rest of a secret, which had blanks in it
 };
 
 // An option's value is what follows "=" in it, or the next word that is no option.
 std::vector<Argument> arguments_of(const std::vector<std::string_view>& words) {
   std::vector<Argument> arguments;
+  bool is_hidden = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!is_option(words[i])) {
-      arguments.push_back({"", words[i]});
+      arguments.push_back({"", words[i], false, is_hidden});
     } else if (const std::size_t at = words[i].find('='); at != std::string_view::npos) {
       arguments.push_back({words[i].substr(0, at), words[i].substr(at + 1), true});
     } else if (i + 1 < words.size() && !is_option(words[i + 1])) {
@@ -108,6 +114,9 @@ std::vector<Argument> arguments_of(const std::vector<std::string_view>& words) {
     } else {
       arguments.push_back({words[i], std::nullopt});
     }
+    const Argument& last = arguments.back();
+    is_hidden =
+        last.is_hidden || is_secret(last.option) || is_named_secret(last.value.value_or(""));
   }
   return arguments;
 }
@@ -186,7 +195,8 @@ std::string family_of(const Command& command) {
     }
     if (!argument.value) continue;
     family += argument.is_joined ? '=' : ' ';
-    const bool is_value = !argument.option.empty() || number_of(*argument.value);
+    const bool is_value =
+        argument.is_hidden || !argument.option.empty() || number_of(*argument.value);
     family += is_value || says_secret(*argument.value) ? "#" : *argument.value;
   }
   return family;
@@ -197,7 +207,8 @@ Features features_of(const Command& command, Features known) {
   std::size_t place = 0;
   for (const Argument& argument : arguments_of(words_of(command.command))) {
     if (argument.option.empty()) {
-      features.add("arg." + std::to_string(place++), *argument.value);
+      const std::string at = "arg." + std::to_string(place++);
+      if (!argument.is_hidden) features.add(at, *argument.value);
       continue;
     }
     std::string_view name = argument.option;

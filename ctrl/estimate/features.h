@@ -37,15 +37,16 @@ struct Command {
 [[nodiscard]] std::string key_of(const Command& command);
 
 /// Image repository and command, in which each number, each value of an option and each word that
-/// looks like a secret is "#".
+/// looks like a secret, or like the rest of one, is "#".
 [[nodiscard]] std::string family_of(const Command& command);
 
 /// `known` (workers, cores of the host, …), then each number and text of the command by its option,
 /// "arg.batch-size", or its place, "arg.2", then those of the environment, "env.EPOCHS". An option
 /// without a value is 1. Texts are up to 64 bytes; longer ones, and names above that, are left out,
 /// and so is what comes after the first 64. The first of equal names counts. What looks like a
-/// secret is left out: a name or "NAME=" as for numbers_in(), 16 or more letters and digits in a
-/// row with some of each, 40 of base64, the user of a URL.
+/// secret is left out: a name or "NAME=" as for numbers_in(), and all words behind it up to the
+/// next option, since it may have blanks; 16 or more letters and digits in a row with some of each,
+/// 40 of base64, the user of a URL.
 [[nodiscard]] Features features_of(const Command& command, Features known);
 
 }  // namespace flowcon::ctrl::estimate

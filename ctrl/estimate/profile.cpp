@@ -30,6 +30,7 @@ void RunMeter::sample(const RunSample& sample) {
   if (sample.memory) memory_ = std::max(memory_, *sample.memory);
   if (!sample.is_seen) return;
   seen_seconds_ += sample.seconds;
+  seen_cpu_seconds_ += sample.cpu_seconds;
   if (!sample.is_held_back) {
     free_seconds_ += sample.seconds;
     free_cpu_seconds_ += sample.cpu_seconds;
@@ -46,6 +47,13 @@ void RunMeter::sample_gpu(const RunSample& sample) {
   const double seconds = gpu_time_.take();
   gpu_sum_ += *sample.gpu_util * seconds;
   gpu_squares_ += *sample.gpu_util * *sample.gpu_util * seconds;
+}
+
+// 0 where it was held back all the time. It needs no less than it used in all, though it was free
+// for some seconds only and did little then.
+double RunMeter::cores() const {
+  if (!(free_seconds_ > 0)) return 0;
+  return std::max(free_cpu_seconds_ / free_seconds_, seen_cpu_seconds_ / seen_seconds_);
 }
 
 void RunMeter::printed(double at) {
@@ -89,7 +97,7 @@ std::vector<std::pair<std::string, double>> RunMeter::labels(double ended,
   if (seconds_ >= kEnough * here && (!went_on_ || used_before_)) {
     add("cpu_seconds", used_before_.value_or(0) + cpu_seconds_ * here / seconds_);
   }
-  if (is_enough(seen_seconds_)) add("cpu", free_cpu_seconds_ / free_seconds_);
+  if (is_enough(seen_seconds_)) add("cpu", cores());
   if (is_enough(memory_time_.seconds)) add("mem", memory_);
   const double each = static_cast<double>(std::max<std::int64_t>(workers, 1));
   if (!went_on_ && is_enough(net_time_.seconds)) add("net", net_ / net_time_.seconds / each);

@@ -79,6 +79,7 @@ class RunMeter {
   };
 
   void sample_gpu(const RunSample& sample);
+  [[nodiscard]] double cores() const;
 
   double started_;
   double began_;  // before started_: elsewhere
@@ -92,6 +93,7 @@ class RunMeter {
   double seconds_ = 0;
   double cpu_seconds_ = 0;
   double seen_seconds_ = 0;
+  double seen_cpu_seconds_ = 0;
   double free_seconds_ = 0;  // seen, and not held back
   double free_cpu_seconds_ = 0;
   Covered memory_time_;

@@ -49,7 +49,7 @@ struct Scale {
 /// Progress between `from` and `to` (seconds since the epoch).
 /// `samples` are in order of time and include at least the last one at or before `from` where
 /// there is one; up to 32 before it make the noise known where the interval holds few.
-/// `scale` is what scale_of() gave. The rate is finite and not negative.
+/// `scale` is what scale_of() gave; 0 where it gave none. The rate is finite and not negative.
 ///
 /// Estimator::paper (FlowCon eq. 4.1): |E(to) - E(from)| / (to - from), E the latest value at or
 /// before a time; unmeasured without E(from). Directed, a change away from the goal counts as 0.

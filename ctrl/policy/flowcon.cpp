@@ -97,9 +97,9 @@ growth::Progress Flowcon::progress_of(const Watched& job, const JobView& seen,
   const metrics::Report& report = *seen.report;
   const growth::Scale range{report.head, report.low, report.high};
   const std::optional<double> scale = growth::scale_of(range, parameters_.growth.normalise);
-  if (!scale) return {};
+  // Without a scale there may be a verdict: the value is no number.
   return growth::progress_between(joined(job.samples, report.samples), job.anchor.wall, now.wall,
-                                  report.goal, *scale, parameters_.growth);
+                                  report.goal, scale.value_or(0), parameters_.growth);
 }
 
 // With the robust estimator a job without a new value since it was last measured is "not measured"

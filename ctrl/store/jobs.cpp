@@ -38,6 +38,22 @@ Result<bool> Journal::has_queue_row(const std::string& id) {
   return one.bind(id).step("reading the journal of the queue");
 }
 
+Result<std::optional<QueueRow>> Journal::find_queue_row(const std::string& name) {
+  Statement one(journal_,
+                "SELECT id,entry,submitted,ended FROM jobs WHERE ended IS NOT NULL AND (id=?1 OR "
+                "CASE WHEN json_valid(entry) THEN json_extract(entry,'$.name')=?1 END) "
+                "ORDER BY id=?1 DESC,ended DESC,submitted,rowid LIMIT 1");
+  const Result<bool> found = one.bind(name).step("reading the journal of the queue");
+  if (!found) return found.error();
+  if (!*found) return std::optional<QueueRow>();
+  return std::optional(QueueRow{one.text(0), one.text(1), one.number(2), one.number_if(3)});
+}
+
+Result<void> Journal::drop_queue_row(const std::string& id) {
+  Statement gone(journal_, "DELETE FROM jobs WHERE ended IS NOT NULL AND id=?");
+  return gone.bind(id).run("writing the journal of the queue");
+}
+
 Result<void> Journal::forget_queue_rows(std::size_t most, const std::vector<std::string>& there) {
   Statement gone(journal_,
                  "DELETE FROM jobs WHERE ended IS NOT NULL AND rowid NOT IN "

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "ctrl/store/statement.h"
 #include "ctrl/store/store.h"
 
@@ -46,7 +47,8 @@ Result<ProfilePage> Records::profiles(double since, std::int64_t after, std::siz
     page.after = all.integer(0);
     page.profiles.push_back({all.text(1), all.text(2), all.text(3), all.text(4), all.number(5)});
     const ProfileRow& last = page.profiles.back();
-    bytes += last.key.size() + last.family.size() + last.features.size() + last.labels.size();
+    bytes += rendered_size(last.key) + rendered_size(last.family) + last.features.size() +
+             last.labels.size();
   }
 }
 

@@ -2,6 +2,7 @@
 #include "ctrl/store/store.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/json.h"
@@ -12,6 +13,7 @@ namespace flowcon::ctrl::store {
 namespace {
 
 constexpr std::size_t kMostExplained = 8U << 20;  // bytes of states and decisions
+constexpr std::size_t kMostSearched = 16U << 20;  // the same, of all rounds that are looked through
 constexpr double kLastRound = 60;  // seconds after a run's end; the round without it comes later
 
 constexpr int kStepsAtBound = 50;
@@ -128,6 +130,66 @@ Result<double> last_kept(sqlite3* db, std::int64_t run) {
   const std::optional<double> last = *row ? ask.number_if(0) : std::nullopt;
   return last.value_or(-std::numeric_limits<double>::infinity());
 }
+
+// The rounds that speak of a run, the latest first.
+class RoundSearch {
+ public:
+  RoundSearch(sqlite3* db, std::int64_t run, std::size_t count, Explained& found)
+      : db_(db), run_(run), count_(count), found_(found), id_("\"" + found.run.id + "\"") {}
+
+  // From `from` until `until`, as far as kMostSearched goes.
+  Result<void> read(double from, double until) {
+    Statement all(db_,
+                  "SELECT time,algorithm,resource,state,decision FROM rounds "
+                  "WHERE time>=? AND time<=? ORDER BY time DESC, rowid DESC");
+    all.bind(from).bind(until);
+    std::size_t searched = 0;
+    while (found_.rounds.size() < count_) {
+      found_.is_cut = found_.is_cut || searched > kMostSearched || bytes_ > kMostExplained;
+      if (searched > kMostSearched || bytes_ > kMostExplained) break;
+      const Result<bool> row = all.step(kDoing);
+      if (!row) return row.error();
+      if (!*row) break;
+      const std::string_view state = all.bytes(3), decision = all.bytes(4);
+      const std::size_t bytes = state.size() + decision.size();
+      searched += bytes;
+      // An id is what an engine gave: letters and digits, so it is in the JSON as it is here.
+      if (state.find(id_) == state.npos && decision.find(id_) == decision.npos) continue;
+      bytes_ += bytes;
+      take({all.number(0), all.text(1), all.text(2), all.text(3), all.text(4)});
+    }
+    return {};
+  }
+
+ private:
+  // With the run's decision of that round, and the last one before it on another list.
+  void take(Round round) {
+    ExplainedRound one;
+    one.round = std::move(round);
+    Result<bool> row = at_.bind(run_).bind(one.round.time).step(kDoing);
+    if (row && *row && one.round.resource == "cpu") {
+      one.granted = at_.number(1);
+      row = since_.bind(run_).bind(one.round.time).bind(at_.text(0)).step(kDoing);
+      if (row && *row) one.since = since_.number_if(0);
+    }
+    at_.reset();
+    since_.reset();
+    found_.rounds.push_back(std::move(one));
+  }
+
+  static constexpr const char* kDoing = "reading decisions";
+  sqlite3* db_;
+  std::int64_t run_;
+  std::size_t count_;
+  Explained& found_;
+  std::string id_;
+  std::size_t bytes_ = 0;  // of those that were found
+  Statement at_{db_, "SELECT list,share FROM decisions WHERE run=? AND time=?"};
+  Statement since_{
+      db_,
+      "SELECT min(time) FROM decisions WHERE run=?1 AND time>coalesce((SELECT max(time) "
+      "FROM decisions WHERE run=?1 AND time<=?2 AND list<>?3),0)"};
+};
 
 }  // namespace
 
@@ -294,15 +356,29 @@ Result<void> Records::record_once(const std::vector<Look>& looks,
   return transaction.commit(kRecording);
 }
 
-Result<std::vector<Run>> Records::runs(double since) {
+Result<RunPage> Records::runs(double since, RunPlace after, std::size_t most_bytes) {
+  constexpr std::size_t kNumbers = 200;  // bytes that they take beside its texts, about
   Statement all(
       db_,
       "SELECT number,id,name,image,metric,goal,started,finished,training,counter,moved,status FROM "
       "runs "
-      "WHERE seen>=? "
+      "WHERE seen>=?1 AND (started>?2 OR (started=?2 AND number>?3)) "
       "ORDER BY started,number");
-  all.bind(since);
-  return all.collect<std::vector<Run>>("reading what ran", [&] { return run_from(all); });
+  all.bind(since).bind(after.started).bind(after.number);
+  RunPage page;
+  page.last = after;
+  for (std::size_t bytes = 0;;) {
+    Result<bool> row = all.step("reading what ran");
+    if (!row) return row.error();
+    if (!*row) return page;
+    page.has_more = bytes >= most_bytes;
+    if (page.has_more) return page;
+    page.runs.push_back(run_from(all));
+    const Run& run = page.runs.back();
+    page.last = {run.started, all.integer(0)};
+    bytes += run.id.size() + rendered_size(run.name) + rendered_size(run.image) +
+             rendered_size(run.metric) + rendered_size(run.training) + kNumbers;
+  }
 }
 
 Result<RoundPage> Records::rounds(double since, std::int64_t after, std::size_t most_bytes) {
@@ -402,47 +478,24 @@ Result<History> Records::history(const std::string& wanted, double since) {
 }
 
 Result<Explained> Records::explained(const std::string& wanted, std::size_t count) {
-  const std::string doing = "reading decisions";
   std::int64_t number = 0;
   Result<Run> run = find_run(db_, wanted, &number);
   if (!run) return run.error();
   Explained explained;
   explained.run = *run;
-  std::size_t bytes = 0;
-  // An id is what an engine gave: letters and digits, so it is in the JSON as it is here.
-  Statement all(db_,
-                "SELECT time,algorithm,resource,state,decision FROM rounds "
-                "WHERE time>=?3 AND time<=?4 AND (instr(state,?1)>0 OR instr(decision,?1)>0) "
-                "ORDER BY time DESC, rowid DESC LIMIT ?2");
-  all.bind("\"" + run->id + "\"").bind(static_cast<std::int64_t>(count)).bind(run->started);
+  RoundSearch search(db_, number, count, explained);
   // Later ones do not speak of it, and there may be a month of them to read through. Of one that
   // has moved those between hosts do.
-  const bool has_ended = run->finished && !run->has_moved;
-  all.bind(has_ended ? *run->finished + kLastRound : std::numeric_limits<double>::max());
-  // Its decision of that round, and the last one before it on another list.
-  Statement at(db_, "SELECT list,share FROM decisions WHERE run=? AND time=?");
-  Statement since(
-      db_,
-      "SELECT min(time) FROM decisions WHERE run=?1 AND time>coalesce((SELECT max(time) "
-      "FROM decisions WHERE run=?1 AND time<=?2 AND list<>?3),0)");
-  for (;;) {
-    Result<bool> row = all.step(doing);
-    if (!row) return row.error();
-    if (!*row) break;
-    ExplainedRound found;
-    found.round = {all.number(0), all.text(1), all.text(2), all.text(3), all.text(4)};
-    row = at.bind(number).bind(found.round.time).step(doing);
-    if (row && *row && found.round.resource == "cpu") {
-      found.granted = at.number(1);
-      Result<bool> when = since.bind(number).bind(found.round.time).bind(at.text(0)).step(doing);
-      if (when && *when) found.since = since.number_if(0);
-    }
-    at.reset();
-    since.reset();
-    bytes += found.round.state.size() + found.round.decision.size();
-    explained.rounds.push_back(std::move(found));
-    if (bytes > kMostExplained) break;
+  double last = std::numeric_limits<double>::max();
+  if (run->finished) {
+    const double end = *run->finished + kLastRound;
+    const double behind = std::nextafter(end, last);
+    Result<void> later = run->has_moved ? search.read(behind, last) : Result<void>();
+    if (!later) return later.error();
+    explained.is_cut = false;  // what is older than that is searched next
+    last = end;
   }
+  if (Result<void> read = search.read(run->started, last); !read) return read.error();
   std::reverse(explained.rounds.begin(), explained.rounds.end());
   return explained;
 }

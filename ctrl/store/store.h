@@ -175,12 +175,26 @@ struct ExplainedRound {
 struct Explained {
   Run run;
   std::vector<ExplainedRound> rounds;
+  bool is_cut = false;  ///< there may be older ones
 };
 
 /// Rounds in order of time; `after` is the number of the last one, for those behind it.
 struct RoundPage {
   std::vector<Round> rounds;
   std::int64_t after = 0;
+  bool has_more = false;
+};
+
+/// Where a run is in the order of starts. Unit: seconds since the epoch.
+struct RunPlace {
+  double started = -std::numeric_limits<double>::infinity();
+  std::int64_t number = 0;
+};
+
+/// Runs in the order of their starts; `last` is the place of the last one, for those behind it.
+struct RunPage {
+  std::vector<Run> runs;
+  RunPlace last;
   bool has_more = false;
 };
 
@@ -244,6 +258,10 @@ class Journal {
   /// perhaps not as it was saved last.
   [[nodiscard]] Result<std::vector<QueueRow>> queue_rows(std::size_t most);
   [[nodiscard]] Result<bool> has_queue_row(const std::string& id);
+  /// One that has ended, by its id or its name; of several the one that ended last.
+  [[nodiscard]] Result<std::optional<QueueRow>> find_queue_row(const std::string& name);
+  /// One that has ended, by its id.
+  [[nodiscard]] Result<void> drop_queue_row(const std::string& id);
   /// Of those that have ended it keeps the `most` that ended last, and those whose ids are `there`.
   [[nodiscard]] Result<void> forget_queue_rows(std::size_t most,
                                                const std::vector<std::string>& there);
@@ -306,8 +324,11 @@ class Records {
                                     const std::vector<Round>& rounds);
   /// Of each container by its id, those that have gone included, as long as their runs are kept.
   [[nodiscard]] Result<std::map<std::string, LogPosition>> positions();
-  /// Containers of which something was recorded since then, in order of their start.
-  [[nodiscard]] Result<std::vector<Run>> runs(double since);
+  /// Containers of which something was recorded since then, in order of their start, those behind
+  /// `after`: as many as have `most_bytes` together, at least one.
+  [[nodiscard]] Result<RunPage> runs(
+      double since, RunPlace after = {},
+      std::size_t most_bytes = std::numeric_limits<std::size_t>::max());
   /// By full id, else the latest run of that name. What is older than `since` is left out, but for
   /// the decision that still held then; of more than 100,000 rows of a kind some of each few.
   /// Errors: ENOENT nothing is known of it.
@@ -329,8 +350,8 @@ class Records {
   /// All that is recorded of a container by its full id, and how far its log was read.
   [[nodiscard]] Result<void> forget_history(const std::string& id);
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first;
-  /// none from long after its end.
-  /// Errors: ENOENT nothing is known of it.
+  /// none from long after its end. Of 16 MiB of rounds, and 8 MiB that concern it: other work
+  /// waits. Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
   /// A short step of deleting records that are older than `before`, and those that a clock that was
   /// ahead has left: of more than a day after `now`, where they are the smaller part of their

@@ -35,6 +35,7 @@ namespace asio = boost::asio;
 constexpr std::size_t kPiece = 64U << 10;
 constexpr double kReapLook = 0.05;  // seconds
 constexpr double kGoodbye = 1;      // seconds from SIGTERM to SIGKILL
+constexpr double kDeath = 2;        // seconds from SIGKILL on; one that waits for a disk has none
 // After its end, for what a child of its own may hold open.
 constexpr std::chrono::milliseconds kLastWords{300};
 
@@ -263,13 +264,17 @@ Async<bool> Child::is_seen_ended_within(double seconds) {
 }
 
 Async<void> Child::take_status() {
+  const double until = steady_seconds() + kDeath;
   while (pid_ >= 0) {
     const pid_t ended = ::waitpid(pid_, &status_, WNOHANG);
     if (ended > 0 || (ended < 0 && errno != EINTR)) {
       pid_ = -1;
-      break;
+    } else if (steady_seconds() >= until) {
+      status_ = SIGKILL;
+      reap();
+    } else {
+      co_await pause(kReapLook);
     }
-    co_await pause(kReapLook);
   }
 }
 
@@ -282,9 +287,13 @@ Async<int> Child::finish(double seconds) {
       is_late_ = true;
       kill(SIGKILL);
     }
+    co_await Errors::await_last_words(errors_);
+    // What it has left behind, as long as its group has its pid.
+    kill(SIGKILL);
     co_await take_status();
   }
-  co_await Errors::await_last_words(errors_);
+  boost::system::error_code ignored;
+  errors_->file.close(ignored);
   co_return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
 }
 

@@ -58,8 +58,9 @@ class Child : public std::enable_shared_from_this<Child> {
   Async<Result<std::string>> read(double seconds);
   /// Errors: as read(); EPIPE it takes no more, and succeed() says why.
   Async<Result<void>> write(std::string bytes, double seconds);
-  /// Says that no more comes, and waits for its end. After `seconds` its group is killed. Returns
-  /// the status as a shell has it: 128 + n where signal n ended it.
+  /// Says that no more comes, and waits for its end. After `seconds` its group is killed, and what
+  /// is left of that at its end. Returns the status as a shell has it: 128 + n where signal n ended
+  /// it, and 137 also where it goes on for two seconds after it was killed.
   Async<int> finish(double seconds);
   /// The same. Errors: a status other than 0, with its last words; ETIMEDOUT.
   Async<Result<void>> succeed(double seconds);

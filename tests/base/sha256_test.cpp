@@ -28,4 +28,10 @@ TEST_CASE("SHA-256 is that of the standard's examples, in one piece or in many")
   CHECK_FALSE(is_sha256(std::string(64, 'A')));
 }
 
+TEST_CASE("a text that is too long ends with the sum of all of it") {
+  CHECK(shortened(std::string(100, 'a'), 100) == std::string(100, 'a'));
+  const std::string longer(101, 'a');
+  CHECK(shortened(longer, 100) == std::string(35, 'a') + " " + sum_of(longer));
+}
+
 }  // namespace flowcon

@@ -30,6 +30,7 @@ class FakeHost : public ctrl::LocalHost {
     auto opened = ctrl::store::Store::open(folder_.path() + "/db", &notice);
     REQUIRE(opened.has_value());
     store_ = std::move(*opened);
+    config_.state_dir = folder_.path();
     config_.balance.categorise_interval = 10;
     config_.queue.allocate = "kod2";  // whole hosts, one by one
     view_.name = "h1";

@@ -114,6 +114,18 @@ TEST_CASE_METHOD(ElsewhereStand,
   CHECK_FALSE(ask("GET", "/v1/containers/vae/history?since=5"));
 }
 
+TEST_CASE_METHOD(ElsewhereStand, "of a host that is busy, too, is shown what is known here") {
+  network.answers_[host_id('2') + kCall] = {503, R"({"error":"ask again later"})"};
+  CHECK_FALSE(ask("GET", "/v1/containers/vae/history?since=5"));
+  CHECK_FALSE(ask("GET", "/v1/containers/vae/explain"));
+  for (const auto& [method, verb] : {std::pair("GET", "log?tail=5"), std::pair("POST", "pin")}) {
+    CAPTURE(verb);
+    const auto answer = ask(method, std::string("/v1/containers/vae/") + verb);
+    REQUIRE(answer);
+    CHECK(answer->status == 503);
+  }
+}
+
 TEST_CASE_METHOD(ElsewhereStand, "the status of a peer is that peer's answer") {
   network.answers_[host_id('2') + kCall] = {200, R"({"host":"gpu2","containers":[]})"};
   const ctrl::api::Routes routes = elsewhere.routes();
@@ -207,6 +219,39 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer that calls does not wait for ever for a
   CHECK(text_in(out.body, "error") == "it takes too long to answer");
 }
 
+TEST_CASE_METHOD(ElsewhereStand, "a peer whose calls go on after their time has no more of them") {
+  SlowHost slow(io);
+  Elsewhere there{slow, network, moves, 0};
+  std::vector<unsigned> statuses;
+  const auto ask = [&](char speaker, const std::string& target) {
+    auto work = [&](std::string body, std::string who) -> Async<void> {
+      const Response response = co_await there.take(std::move(body), std::move(who));
+      statuses.push_back(response.status);
+    };
+    const std::size_t before = statuses.size();
+    ctrl::spawn(io, "test", work(call("GET", target), host_id(speaker)));
+    io.restart();
+    while (statuses.size() == before) io.run_one();
+  };
+  const std::string explain = "/v1/containers/own/explain";
+  for (int i = 0; i < 4; ++i) ask('3', explain);
+  CHECK(statuses == std::vector<unsigned>(4, 502));
+  ask('3', explain);
+  CHECK(statuses.back() == 503);
+  ask('3', "/v1/status");
+  CHECK(statuses.back() == 502);  // it waits in this test alone
+  ask('2', explain);
+  CHECK(statuses.back() == 502);
+  slow.let_.cancel();
+  io.restart();
+  io.run();
+  // They have ended.
+  slow.let_.expires_at(boost::asio::steady_timer::time_point::min());
+  ask('3', explain);
+  CHECK(statuses.back() != 503);
+  io.run();
+}
+
 TEST_CASE_METHOD(ElsewhereStand, "a refusal there is told with the host's name") {
   network.answers_[host_id('2') + kCall] = {422, R"({"error":"cpu is too large\u001b[2J"})"};
   const auto answer = ask("POST", "/v1/containers/vae/pin");
@@ -256,7 +301,7 @@ TEST_CASE_METHOD(ElsewhereStand, "what a container prints is told to the host th
 
 TEST_CASE_METHOD(ElsewhereStand,
                  "a call follows a container over several hosts, and not for ever") {
-  moves.views_ = {moved("vae", '1', '2')};
+  moves.views_ = {moved("vae", '1', '2'), moved("vae", '3', '1')};
   network.answers_[host_id('2') + kCall] = {200, R"({"name":"vae","forwarded_to":"gpu7"})"};
   const Response answer = take(call("POST", "/v1/containers/vae/pin"), '3');
   CHECK(answer.status == 200);
@@ -264,6 +309,18 @@ TEST_CASE_METHOD(ElsewhereStand,
   CHECK(take(call("POST", "/v1/containers/vae/pin", 4), '3').status == 404);
   CHECK(take(call("POST", "/v1/containers/vae/pin", 5), '3').status == 422);
   CHECK(network.asked_.size() == 1);
+}
+
+TEST_CASE_METHOD(ElsewhereStand, "no call is passed on about a container that came from others") {
+  moves.views_ = {moved("vae", '1', '2')};
+  for (const char from : {'1', '4'}) {
+    if (from == '4') moves.views_.push_back(moved("vae", from, '1'));
+    CHECK(take(call("POST", "/v1/containers/vae/pin"), '3').status == 403);
+    CHECK(take(call("GET", "/v1/containers/vae/log"), '3').status == 403);
+    CHECK(network.asked_.empty());
+  }
+  CHECK(take(call("GET", "/v1/containers/vae/explain"), '3').status == 200);
+  CHECK(take(call("GET", "/v1/containers/vae/log"), '4').status == 200);
 }
 
 TEST_CASE_METHOD(ElsewhereStand,

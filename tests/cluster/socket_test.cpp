@@ -165,11 +165,11 @@ class Live {
   std::string before_;
 };
 
-// What this host shows of its only peer.
-std::string peer_shown(Live& live, const std::string& member) {
+// What this host answers to people.
+boost::json::value shown(Live& live, const std::string& target) {
   ctrl::api::Request request;
   request.method = "GET";
-  request.target = "/v1/peers";
+  request.target = target;
   std::string body;
   const ctrl::api::Routes routes = live.cluster->routes();
   auto ask = [&]() -> Async<void> {
@@ -178,7 +178,12 @@ std::string peer_shown(Live& live, const std::string& member) {
   };
   ctrl::spawn(live.io, "test", ask);
   while (body.empty()) live.io.run_for(std::chrono::milliseconds(2));
-  const boost::json::value answer = *parse_json(body);
+  return *parse_json(body);
+}
+
+// What it shows of its only peer.
+std::string peer_shown(Live& live, const std::string& member) {
+  const boost::json::value answer = shown(live, "/v1/peers");
   const auto* peers = answer.get_object().if_contains("peers");
   return peers == nullptr ? "" : render_json(peers->at(0).at(member));  // not begun yet
 }
@@ -249,8 +254,8 @@ TEST_CASE("who does not say whose key it is, or is no peer, is told nothing") {
 TEST_CASE("an announcement cannot be forged behind the one of dial-stdio") {
   Live live;
   // What ssh brings stands behind the first line, whatever it is.
-  CHECK(live.status_of(announcement("") + Live::request("GET /v1/peer/hello")) == "none");
-  CHECK(live.status_of(announcement("h3") + Live::request("GET /v1/peer/hello")) == "none");
+  CHECK(live.status_of(announcement("") + Live::request("GET /v1/peer/hello")) == "400");
+  CHECK(live.status_of(announcement("h3") + Live::request("GET /v1/peer/hello")) == "400");
   for (const char* name : {"-oProxyCommand=id", "$(id)", "h2'", "h2 h2", "h2\r"}) {
     const std::string line = std::string("FLOWCON-PEER ") + name + "\n";
     const std::string rest =
@@ -266,6 +271,14 @@ TEST_CASE("a key speaks for its own host alone") {
   const std::string own = live.exchange(Live::request("GET /v1/peer/hello"));
   const std::size_t at = own.find("\"id\":\"") + 6;
   CHECK(live.push(state_of(own.substr(at, 32), 10)) == "409");
+}
+
+TEST_CASE("a key makes no host coordinate by another name") {
+  Live live;
+  std::string named = state_of(kPeerId, 60);
+  named.replace(named.find("\"h2\""), 4, "\"h0\"");
+  CHECK(live.push(named) == "200");
+  CHECK(shown(live, "/v1/cluster").at("coordinator") == "h1");
 }
 
 TEST_CASE("replayed and reordered states change nothing") {
@@ -301,9 +314,9 @@ TEST_CASE("what makes no sense is refused, and names of hosts are only shown") {
 TEST_CASE("huge, slow and half messages end one connection and nothing else") {
   Live live;
   CHECK(live.push(std::string(70'000, ' ')) == "413");
-  CHECK(live.status_of(announcement("h2") + "GET /" + std::string(200'000, 'a')) == "none");
-  CHECK(live.status_of(std::string(1'000'000, 'F')) == "none");
-  CHECK(live.status_of("FLOWCON-PEER " + std::string(1'000'000, 'h')) == "none");
+  CHECK(live.status_of(announcement("h2") + "GET /" + std::string(200'000, 'a')) == "431");
+  CHECK(live.status_of(std::string(1'000'000, 'F')) == "431");
+  CHECK(live.status_of("FLOWCON-PEER " + std::string(1'000'000, 'h')) == "431");
   CHECK(live.status_of(announcement("h2").substr(0, 8)) == "none");
   const std::string whole = Live::request("POST /v1/peer/state", state_of(kPeerId, 30));
   for (std::size_t size = 0; size < whole.size(); size += 7) {

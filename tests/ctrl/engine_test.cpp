@@ -51,6 +51,24 @@ TEST_CASE("a container is read from the engine's answer") {
   CHECK_FALSE(c->has_ended_before);
 }
 
+TEST_CASE("a container's command is bounded, and another one's with the same beginning differs") {
+  const auto seen = [](const std::string& argument) {
+    std::string json = container_json("");
+    json.insert(1, R"("Path":"python3","Args":["vae.py",")" + argument + R"("],)");
+    const auto container = parse_container(json);
+    REQUIRE(container.has_value());
+    return container->command;
+  };
+  CHECK(seen("--lr") == "python3 vae.py --lr");
+  const std::string most(4096 - std::string("python3 vae.py ").size(), 'a');
+  CHECK(seen(most) == "python3 vae.py " + most);
+  const std::string longer = seen(most + "1");
+  CHECK(longer.size() == 4096);
+  CHECK(longer.starts_with("python3 vae.py aaa"));
+  CHECK(longer != seen(most + "2"));
+  CHECK(longer == seen(most + "1"));
+}
+
 TEST_CASE("a container's environment is read, and bounded") {
   const auto seen = [](const std::string& list) {
     std::string json = container_json("");

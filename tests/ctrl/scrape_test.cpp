@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "ctrl/api/loopback.h"
 #include "tests/support/catch.h"
@@ -73,6 +74,35 @@ TEST_CASE("nothing else is") {
 TEST_CASE("what is no request ends the connection without an answer") {
   CHECK(talk("\x16\x03\x01 hello\r\n\r\n").empty());
   CHECK(talk("GET /metrics HTTP/1.1\r\nX: " + std::string(100000, 'x') + "\r\n\r\n").empty());
+}
+
+TEST_CASE("who says nothing takes no place from who asks") {
+  boost::asio::io_context io{1};
+  auto made = api::Scrape::listen(io, "127.0.0.1:0", [] { return std::string("up 1"); });
+  REQUIRE(made.has_value());
+  std::string heard;
+  std::thread caller([&, port = (*made)->port()] {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const std::string request = "GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n";
+    std::vector<int> files;
+    for (int i = 0; i <= 40; ++i) {
+      files.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      (void)::connect(files.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    }
+    (void)!::send(files.back(), request.data(), request.size(), MSG_NOSIGNAL);
+    char piece[4096];
+    for (ssize_t got = 1; (got = ::recv(files.back(), piece, sizeof piece, 0)) > 0;) {
+      heard.append(piece, static_cast<std::size_t>(got));
+    }
+    for (const int file : files) ::close(file);
+    boost::asio::post(io, [&] { (*made)->close(); });
+  });
+  io.run();
+  caller.join();
+  CHECK(heard.find("up 1") != std::string::npos);
 }
 
 TEST_CASE("a port that is taken is an error that names it") {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "ctrl/api/routes.h"
 #include "ctrl/spawn.h"
@@ -207,6 +208,37 @@ TEST_CASE("all other bodies are short, with and without a length") {
   CHECK(count(other.talk("POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + long_chunk),
               "HTTP/1.1 413") == 1);
   CHECK(other.asked.empty());
+}
+
+TEST_CASE(
+    "what is no request, and a head that is too large, is answered, and the connection ends") {
+  const std::string large = "GET / HTTP/1.1\r\nX: " + std::string(100'000, 'x') + "\r\n\r\n";
+  const std::string cut = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nno number\r\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"\x16\x03\x01 hello\r\n", "400"}, {"hello\r\n\r\n", "400"}, {cut, "400"}, {large, "431"}};
+  for (const auto& [sent, status] : cases) {
+    Fixture fixture(taker(std::make_shared<Taken>()));
+    const std::string heard = fixture.talk(sent + kGet);
+    CHECK(heard.find("HTTP/1.1 " + status) == 0);
+    CHECK(heard.find("Connection: close") != std::string::npos);
+    CHECK(heard.find(R"({"error":")") != std::string::npos);
+    CHECK(fixture.asked.empty());
+  }
+  Fixture fixture(taker(std::make_shared<Taken>()));
+  CHECK(fixture.talk("GET / HTT").empty());
+}
+
+TEST_CASE("who asks whether to send a body is told to before it is read, and not where it is not") {
+  const std::string expects = " HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: ";
+  const auto taken = std::make_shared<Taken>();
+  Fixture fixture(taker(taken));
+  const std::string heard = fixture.talk("POST /a" + expects + "2\r\n\r\n{}PUT /bytes" + expects +
+                                         "3\r\n\r\nabc" + "POST /c" + expects + "70000\r\n\r\n");
+  CHECK(fixture.asked == std::vector<std::string>{"POST /a {}"});
+  CHECK(taken->bytes == 3);
+  CHECK(count(heard, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200") == 2);
+  CHECK(count(heard, "HTTP/1.1 100") == 2);
+  CHECK(count(heard, "HTTP/1.1 413") == 1);
 }
 
 TEST_CASE("HEAD is answered by what answers GET, without the body") {

@@ -89,6 +89,29 @@ TEST_CASE("a job of the queue is changed, ends, and is forgotten") {
   CHECK(ids(*store) == "open");
 }
 
+TEST_CASE("a job that has ended is found by its id or its name, and is dropped") {
+  const Folder folder;
+  const auto store = open(folder);
+  REQUIRE(store->save_queue_row({"a", R"({"name":"vae"})", 10, 11}).has_value());
+  REQUIRE(store->save_queue_row({"b", R"({"name":"vae"})", 10, 12}).has_value());
+  REQUIRE(store->save_queue_row({"c", R"({"name":"a"})", 10, 13}).has_value());
+  REQUIRE(store->save_queue_row({"d", R"({"name":"open"})", 10, {}}).has_value());
+  REQUIRE(store->save_queue_row({"e", "no JSON", 10, 14}).has_value());
+  const auto found = [&](const std::string& name) {
+    const auto row = store->find_queue_row(name);
+    REQUIRE(row.has_value());
+    return *row ? (*row)->id : "";
+  };
+  CHECK(found("vae") == "b");
+  CHECK(found("a") == "a");
+  CHECK(found("e") == "e");
+  CHECK(found("open").empty());
+  CHECK(found("d").empty());
+  for (const char* id : {"b", "d"}) REQUIRE(store->drop_queue_row(id).has_value());
+  CHECK(found("vae") == "a");
+  CHECK(*store->has_queue_row("d"));
+}
+
 TEST_CASE("a job that a full disk did not take stays as it was saved before") {
   const Folder folder;
   const auto store = open(folder);

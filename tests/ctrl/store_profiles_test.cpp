@@ -101,6 +101,20 @@ TEST_CASE("profiles come in parts, each once, also those that ended at one momen
   CHECK(keys == "abc");
 }
 
+TEST_CASE("a part is as long as it is written for others") {
+  const Folder folder;
+  const auto store = open(folder);
+  for (const char* key : {"a", "b"}) {
+    ProfileRow strange = row(key, 7);
+    strange.family = std::string(100, '\x01');  // each one becomes six bytes
+    REQUIRE(store->save_profile(strange).has_value());
+  }
+  const auto page = store->profiles(kEver, 0, 600);
+  REQUIRE(page.has_value());
+  CHECK(page->profiles.size() == 1);
+  CHECK(page->has_more);
+}
+
 TEST_CASE("profiles of another format are not read") {
   const Folder folder;
   const auto store = open(folder);

@@ -121,13 +121,14 @@ TEST_CASE("where there are only runs those go that ended first") {
   REQUIRE(store->record({going_on, ended_last}, {}).has_value());
   record_ended(*store);
   CHECK(std::filesystem::file_size(folder.file()) <= kMost);
-  const auto runs = store->runs(0);
-  REQUIRE(runs.has_value());
-  REQUIRE(runs->size() > 1000);
-  CHECK(runs->size() < kRuns);
-  CHECK(runs->at(0).id == "going on");
-  CHECK(runs->at(1).id == "ended last");
-  CHECK(runs->back().id == "run 9999");
+  const auto page = store->runs(0);
+  REQUIRE(page.has_value());
+  const std::vector<Run>& runs = page->runs;
+  REQUIRE(runs.size() > 1000);
+  CHECK(runs.size() < kRuns);
+  CHECK(runs.at(0).id == "going on");
+  CHECK(runs.at(1).id == "ended last");
+  CHECK(runs.back().id == "run 9999");
 }
 
 TEST_CASE("runs that have ended go before the history of one that goes on") {
@@ -136,7 +137,7 @@ TEST_CASE("runs that have ended go before the history of one that goes on") {
   constexpr int kLooks = 20;
   for (int i = 0; i < kLooks; ++i) REQUIRE(store->record({busy_look(i)}, {}).has_value());
   record_ended(*store);
-  REQUIRE(store->runs(0)->size() < kRuns);
+  REQUIRE(store->runs(0)->runs.size() < kRuns);
   CHECK(store->history("a")->samples.size() == kLooks * 64);
 }
 
@@ -196,7 +197,7 @@ TEST_CASE(
     CHECK(history->usage.size() == row.left);
     CHECK(history->decisions.size() == row.left);
     CHECK(store->rounds(0, 0, 1000)->rounds.size() == row.left);
-    CHECK(store->runs(2)->size() == row.left + 1);
+    CHECK(store->runs(2)->runs.size() == row.left + 1);
     CHECK(store->trainings()->size() == row.left);
     CHECK(store->profiles(0, 0, 1U << 20)->profiles.size() == row.left);
   }

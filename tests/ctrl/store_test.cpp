@@ -132,15 +132,15 @@ TEST_CASE("since a moment: what is newer, and the decision that still held then"
   CHECK(history->decisions[0].time == 200);
   const auto late = store->runs(250);
   REQUIRE(late.has_value());
-  REQUIRE(late->size() == 1);
-  CHECK(late->front().id == "a");
+  REQUIRE(late->runs.size() == 1);
+  CHECK(late->runs.front().id == "a");
   const auto all = store->runs(0);
   REQUIRE(all.has_value());
-  REQUIRE(all->size() == 2);
-  CHECK(all->front().id == "b");
-  CHECK(all->front().finished == 20);
-  CHECK(all->front().status == 137);
-  CHECK_FALSE(all->back().status);
+  REQUIRE(all->runs.size() == 2);
+  CHECK(all->runs.front().id == "b");
+  CHECK(all->runs.front().finished == 20);
+  CHECK(all->runs.front().status == 137);
+  CHECK_FALSE(all->runs.back().status);
 }
 
 TEST_CASE("rounds come in pages, each once, those of one moment too") {
@@ -436,6 +436,30 @@ TEST_CASE("rounds long after a run's end do not explain it, unless it has moved"
   }
 }
 
+TEST_CASE("rounds are searched as far as 16 MiB, also back from the end of a run that has moved") {
+  const std::string others = R"({"id":"b","text":")" + std::string(1U << 20, 'x') + "\"}";
+  for (const bool has_moved : {false, true}) {
+    const Folder folder;
+    const auto store = open(folder);
+    Look one = look("a", 1);
+    one.run.has_moved = has_moved;
+    if (has_moved) one.run.finished = 10;
+    std::vector<Round> rounds{{5, "executor", "cpu", R"({"id":"a"})", "{}"}};
+    for (int i = 0; i < 20; ++i) rounds.push_back({100.0 + i, "executor", "cpu", others, "{}"});
+    REQUIRE(store->record({one}, rounds).has_value());
+    auto explained = store->explained("a", 1);
+    REQUIRE(explained.has_value());
+    CHECK(explained->is_cut == !has_moved);
+    CHECK(explained->rounds.size() == (has_moved ? 1U : 0U));
+    rounds = {{200, "executor", "cpu", R"({"id":"a"})", "{}"}};
+    REQUIRE(store->record({one}, rounds).has_value());
+    explained = store->explained("a", 1);
+    REQUIRE((explained.has_value() && explained->rounds.size() == 1));
+    CHECK(explained->rounds[0].round.time == 200);
+    CHECK_FALSE(explained->is_cut);
+  }
+}
+
 TEST_CASE("the file is readable by its owner alone") {
   const Folder folder;
   open(folder).reset();
@@ -462,7 +486,7 @@ TEST_CASE("what another host recorded takes the place of all that was known, and
   REQUIRE(store->end_run("a", 90, 137).has_value());
   REQUIRE(store->end_run("a", 95, 0).has_value());
   CHECK(store->history("a")->run.finished == 90);
-  CHECK(store->runs(0)->front().status == 137);
+  CHECK(store->runs(0)->runs.front().status == 137);
 
   Look now = look("a", 120);
   now.samples = {{121, 0.25}};

@@ -82,8 +82,9 @@ must docker create --name odd --network none --label flowcon.queue=maybe "$IMAGE
 check "their containers stay, and do not run" never_ran large
 script hostile cpu=1,mem=50M 'exit 0' --label "flowcon.priority=$(printf '\033[31mred')" --label "flowcon.retries=-1"
 eventually "wrong values are warnings, and the job runs" job_has hostile '.state == "done" and (.warnings | length) == 2'
-check "a container with another word is no job" fails_with 22 "No such job: odd" api GET /v1/queue/odd
+eventually "a container with another word is refused" job_has odd '.state == "refused" and (.note | contains("neither true nor hold"))'
 docker rm large removes pinned odd hostile >/dev/null
+eventually "a refused job goes with its container" fails_with 22 "No such job: odd" api GET /v1/queue/odd
 
 # --- people -----------------------------------------------------------------------------------------------
 

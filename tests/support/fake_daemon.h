@@ -101,6 +101,12 @@ class FakeDaemon {
     return requests_;
   }
 
+  /// Bytes of answers that callers took, or that wait for one in its socket.
+  [[nodiscard]] std::size_t sent() const {
+    const std::lock_guard lock(mutex_);
+    return sent_;
+  }
+
  private:
   static std::string canned(int status, const std::string& body) {
     return "HTTP/1.1 " + std::to_string(status) +
@@ -185,11 +191,13 @@ class FakeDaemon {
     }
   }
 
-  static void write_all(int client, const std::string& bytes) {
+  void write_all(int client, const std::string& bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
       const ssize_t sent = send(client, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
       if (sent <= 0) return;
       done += static_cast<std::size_t>(sent);
+      const std::lock_guard lock(mutex_);
+      sent_ += static_cast<std::size_t>(sent);
     }
   }
 
@@ -201,6 +209,7 @@ class FakeDaemon {
   std::map<std::string, std::string> answers_;
   std::map<std::string, std::deque<std::string>> later_;
   std::set<std::string> early_;
+  std::size_t sent_ = 0;
   std::vector<Request> requests_;
 };
 

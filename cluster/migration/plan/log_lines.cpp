@@ -23,6 +23,8 @@ constexpr std::size_t kMaxTime = 40;
 constexpr unsigned char kSystemError = 3;  // a frame in which the engine speaks itself
 // With a terminal there are no frames; whatever the job writes has a time in front.
 constexpr std::string_view kEngineSays = "Error grabbing logs: ";
+// What engines pass on at once of a line that has not ended.
+constexpr std::size_t kPiece = 16U << 10;
 
 // Takes `digits` digits and then `end` off the front.
 bool take(std::string_view& text, int digits, const char* ends, int& number) {
@@ -67,6 +69,28 @@ std::optional<std::int64_t> take_zone(std::string_view text) {
   return sign * (hours * 3600 + minutes * 60);
 }
 
+// A time in front of a text, and its bytes with the blank behind it; 0: there is none.
+struct Stamp {
+  std::int64_t time_ns = 0;
+  std::size_t bytes = 0;
+};
+
+Stamp stamp_of(std::string_view text) {
+  const std::size_t blank = text.substr(0, kMaxTime).find(' ');
+  if (blank == std::string_view::npos) return {};
+  const Result<std::int64_t> time = parse_log_time(text.substr(0, blank));
+  return time ? Stamp{*time, blank + 1} : Stamp{};
+}
+
+// The bytes of the first line of a terminal's log, or of the first piece of a longer one; 0: not
+// all of it is there.
+std::size_t line_in(std::string_view text) {
+  const std::size_t most = stamp_of(text).bytes + kPiece;
+  const std::size_t end = text.substr(0, most).find('\n');
+  if (end != std::string_view::npos) return end + 1;
+  return text.size() >= most ? most : 0;
+}
+
 }  // namespace
 
 Result<std::int64_t> parse_log_time(std::string_view text) {
@@ -106,13 +130,9 @@ std::string render_log_time(std::int64_t time_ns) {
 // --------------------------------------------------------------------------- from the engine
 
 void LogFrames::take_text(bool is_error, std::string_view text, const LogSink& sink) {
-  const std::size_t blank = text.substr(0, kMaxTime).find(' ');
-  if (blank != std::string_view::npos) {
-    if (const auto time = parse_log_time(text.substr(0, blank))) {
-      last_ns_ = *time;
-      text.remove_prefix(blank + 1);
-    }
-  }
+  const Stamp stamp = stamp_of(text);
+  if (stamp.bytes > 0) last_ns_ = stamp.time_ns;
+  text.remove_prefix(stamp.bytes);
   if (!text.empty()) sink({last_ns_, is_error, std::string(text)});
 }
 
@@ -147,13 +167,10 @@ Result<void> LogFrames::feed(std::string_view bytes, const LogSink& sink) {
   Result<void> taken;
   while (taken && !rest.empty()) {
     if (has_terminal_) {
-      const std::size_t end = rest.find('\n');
-      if (end == std::string_view::npos) {
-        if (rest.size() > kMaxLogText) taken = bad_input("a line of the log is too long");
-        break;
-      }
-      take_line(rest.substr(0, end + 1), sink);
-      rest.remove_prefix(end + 1);
+      const std::size_t size = line_in(rest);
+      if (size == 0) break;
+      take_line(rest.substr(0, size), sink);
+      rest.remove_prefix(size);
       continue;
     }
     if (rest.size() < kFrameHeader) break;

@@ -33,12 +33,13 @@ using LogSink = std::function<void(LogRecord)>;
 [[nodiscard]] std::string render_log_time(std::int64_t time_ns);
 
 /// What GET /containers/ID/logs?timestamps=1 answers, as it comes: frames, or with a terminal the
-/// bare text. Text that has no time gets that of the record before it.
+/// bare text, of which a line of more than 16 KiB comes in pieces, as with frames. Text that has no
+/// time gets that of the record before it.
 class LogFrames {
  public:
   explicit LogFrames(bool has_terminal) : has_terminal_(has_terminal) {}
 
-  /// Errors: no such frames; a record of more than kMaxLogText bytes. What comes after the engine
+  /// Errors: no such frames; one of more than kMaxLogText bytes. What comes after the engine
   /// has said that it cannot read on is left out.
   [[nodiscard]] Result<void> feed(std::string_view bytes, const LogSink& sink);
   /// Errors: a frame is not whole.

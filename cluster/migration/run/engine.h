@@ -142,6 +142,8 @@ class Engine {
   /// The container, running or not, with the volumes that have no name of a user's, and the
   /// network of its group where no other one has that; none is fine.
   virtual Async<Result<void>> remove(std::string container) = 0;
+  /// The same; one that runs stays, and that is fine.
+  virtual Async<Result<void>> remove_ended(std::string container) = 0;
   /// The network of a group (plan/group_parts.h) is there, once; after the container that is to
   /// have it, which the engine looks for when that is started.
   virtual Async<Result<void>> keep_network(std::string name) = 0;
@@ -197,6 +199,7 @@ class DockerEngine : public Engine {
                                       double seconds) override;
   Async<Result<void>> remove_checkpoint(std::string container, std::string checkpoint) override;
   Async<Result<void>> remove(std::string container) override;
+  Async<Result<void>> remove_ended(std::string container) override;
   Async<Result<void>> keep_network(std::string name) override;
   Async<Result<void>> drop_networks() override;
   Async<Result<void>> remove_volume(std::string name) override;
@@ -212,6 +215,7 @@ class DockerEngine : public Engine {
   static constexpr double kQuick = 30;      ///< seconds for what takes an engine a moment
   static constexpr double kStarting = 120;  ///< a loaded disk, a large checkpoint
 
+  Async<Result<void>> remove_by(std::string container, std::string query, unsigned fine);
   /// `fine`: where it is not 0, neither this status nor 404 is a failure.
   Async<Result<void>> expect(std::string method, std::string path, std::string body, double seconds,
                              std::string doing, unsigned fine = 0);

@@ -127,10 +127,19 @@ Async<Result<About>> DockerEngine::about() {
 }
 
 Async<Result<void>> DockerEngine::remove(std::string container) {
+  return remove_by(std::move(container), "?force=1&v=1", 404);
+}
+
+Async<Result<void>> DockerEngine::remove_ended(std::string container) {
+  return remove_by(std::move(container), "?v=1", 409);
+}
+
+Async<Result<void>> DockerEngine::remove_by(std::string container, std::string query,
+                                            unsigned fine) {
   const Result<Seen> seen = co_await look(container);
-  std::string path = "/containers/" + percent_encoded(container) + "?force=1&v=1";
+  std::string path = "/containers/" + percent_encoded(container) + query;
   const Result<void> removed =
-      co_await expect("DELETE", std::move(path), "", kStarting, "removing it", 404);
+      co_await expect("DELETE", std::move(path), "", kStarting, "removing it", fine);
   if (!removed) co_return removed;
   const Result<json::value> inspect = seen ? parse_json(seen->inspect) : seen.error();
   // One that could not be looked at may have had one.

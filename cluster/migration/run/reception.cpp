@@ -249,6 +249,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
     co_return failure(403, "the migration is not from the asking host to this one");
   }
   if (const MovePtr move = open_.find(theirs->id)) {
+    if (move->entry.source != speaker) co_return failure(403, "it is not your migration");
     move->hear(render(*theirs));
     co_return answer_of(*move);
   }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cluster/policy/algorithms.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/text/raw_json.h"
 #include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"
@@ -27,9 +28,10 @@ std::string algorithm_of(const boost::json::value& decision) {
   return is_known ? name : ctrl::policy::ExecutorState::kAlgorithm;
 }
 
-int say_nothing_recorded(const Session& session, const ExplainOptions& options) {
+int say_nothing_recorded(const Session& session, const ExplainOptions& options, bool is_cut) {
   session.terminal.err << "no decision about " << printable(options.container)
-                       << " is recorded yet; the first comes within seconds\n";
+                       << (is_cut ? " is in the 16 MiB of records that flowcond has searched\n"
+                                  : " is recorded yet; the first comes within seconds\n");
   return kFailed;
 }
 
@@ -69,7 +71,7 @@ int print_state(const Session& session, const ExplainOptions& options, std::stri
   // parse_json() keeps the last of several members of one name, and so do these.
   const std::string_view last = last_element_text(member_text(answer, "decisions"));
   const std::string_view state = member_text(last, "state");
-  if (state.empty()) return say_nothing_recorded(session, options);
+  if (state.empty()) return say_nothing_recorded(session, options, false);
   session.terminal.out << (session.terminal.is_interactive ? safe_json(state) : std::string(state))
                        << "\n";
   session.terminal.out.flush();
@@ -109,8 +111,13 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   if (!target) return report(session.terminal, target.error());
   const bool is_text = options.format != "json" && !options.state;
   const unsigned last = options.last > 0 ? options.last : is_text ? kRecent : 1;
-  const Result<std::string> answer = daemon->get_text(*target + "?last=" + std::to_string(last));
-  if (!answer) return report(session.terminal, answer.error());
+  bool is_missing = false;
+  const Result<std::string> answer =
+      daemon->get_text(*target + "?last=" + std::to_string(last), &is_missing);
+  if (!answer) {
+    const Error& error = answer.error();
+    return report(session.terminal, is_missing ? or_job(*daemon, options.container, error) : error);
+  }
   if (options.format == "json" && !options.state) {
     print_json(session.terminal, *answer);
     return kDone;
@@ -118,10 +125,13 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   const Result<boost::json::value> read = parse_json(*answer);
   if (!read) return report(session.terminal, read.error());
   const boost::json::array& decisions = list_of(member(*read, "decisions"));
-  if (decisions.empty()) return say_nothing_recorded(session, options);
+  const bool is_cut = is_true(*read, "cut");
+  if (decisions.empty()) return say_nothing_recorded(session, options, is_cut);
   if (options.state) return print_state(session, options, *answer, decisions.back());
   session.terminal.out << explain_text(options.last > 0 ? decisions : latest_of_each(decisions),
                                        options.container, algorithm_of(decisions.back()));
+  session.terminal.out.flush();
+  if (is_cut && options.last > 0) session.terminal.err << "There may be older decisions.\n";
   return kDone;
 }
 

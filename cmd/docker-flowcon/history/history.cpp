@@ -11,6 +11,7 @@
 #include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/template/functions.h"
 #include "cmd/docker-flowcon/text/table.h"
 #include "cmd/docker-flowcon/text/times.h"
@@ -21,7 +22,6 @@ namespace {
 
 constexpr std::size_t kWordBytes = 32;
 constexpr std::size_t kFamilyBytes = 80;
-constexpr std::size_t kMostProfiles = 20'000;  // far more than flowcond keeps
 
 std::string number_cell(const json::value& value) { return number_text(real_of(value)); }
 std::string moment_cell(const json::value& value) { return moment_text(real_of(value)); }
@@ -204,17 +204,8 @@ std::string render_profiles(const json::array& profiles) {
 Result<json::array> fetch_profiles(const Session& session, std::optional<double> since) {
   const Result<DaemonClient> daemon = find_daemon(session, "history");
   if (!daemon) return daemon.error();
-  json::array all;
-  std::string query = since ? "?since=" + render_number(*since) : "";
-  for (;;) {
-    Result<json::value> page = daemon->get("/v1/profiles" + query);
-    if (!page) return page.error();
-    const json::array& part = list_of(*page, "profiles");
-    all.insert(all.end(), part.begin(), part.end());
-    const std::string next = text_of(*page, "next");
-    if (next.empty() || "?" + next == query || all.size() > kMostProfiles) return all;
-    query = "?" + next;
-  }
+  const std::string query = since ? "since=" + render_number(*since) : "";
+  return daemon->get_parts("/v1/profiles", query, "profiles");
 }
 
 int run_profiles(const Session& session, const HistoryOptions& options,
@@ -234,8 +225,9 @@ Result<json::object> fetch_history(const Session& session, const std::string& co
   if (!daemon) return daemon.error();
   const Result<std::string> target = container_target(container, "history");
   if (!target) return target.error();
-  Result<json::value> answer = daemon->get(*target);
-  if (!answer) return answer.error();
+  bool is_missing = false;
+  Result<json::value> answer = daemon->get(*target, &is_missing);
+  if (!answer) return is_missing ? or_job(*daemon, container, answer.error()) : answer.error();
   return std::move(answer->get_object());  // DaemonClient takes nothing else
 }
 

@@ -114,7 +114,7 @@ Result<void> show_past(const Session& session, const LogsOptions& options,
 
 struct LivePage {
   std::string lines;
-  std::int64_t after = 0;
+  std::string next;  ///< the query for what follows; "": none
   bool has_more = false;
   bool is_running = false;
   bool is_elsewhere = false;
@@ -124,10 +124,18 @@ Result<LivePage> fetch_live(const DaemonClient& daemon, const std::string& targe
                             const std::string& query) {
   const Result<json::value> answer = daemon.get(target + query);
   if (!answer) return answer.error();
-  const json::value& after = member(*answer, "after");
-  return LivePage{text_of(*answer, "lines"), after.is_int64() ? after.get_int64() : 0,
-                  is_true(*answer, "more"), is_true(*answer, "running"),
-                  !text_of(*answer, "forwarded_to").empty()};
+  const auto number = [&answer](const char* name) {
+    const json::value& value = member(*answer, name);
+    return value.is_int64() ? value.get_int64() : 0;
+  };
+  std::string next;
+  if (const std::int64_t after = number("after"); after > 0) {
+    next = "?after=" + std::to_string(after);
+    // An older flowcond there gives none, and takes none.
+    if (member(*answer, "skip").is_int64()) next += "&skip=" + std::to_string(number("skip"));
+  }
+  return LivePage{text_of(*answer, "lines"), std::move(next), is_true(*answer, "more"),
+                  is_true(*answer, "running"), !text_of(*answer, "forwarded_to").empty()};
 }
 
 // The next page; one that follows waits for a container that is on its way.
@@ -212,7 +220,7 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
     session.terminal.out.flush();
     session.terminal.err.flush();
     if (!session.terminal.out) return kFailed;
-    if (page->after > 0) query = "?after=" + std::to_string(page->after);
+    if (!page->next.empty()) query = page->next;
     if (page->has_more) continue;
     if (!options.follow || (!page->is_running && !goes_on)) return kDone;
     std::this_thread::sleep_for(kLookEach);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/values.h"
 
@@ -30,11 +31,14 @@ int run_on_each(const Session& session, const std::vector<std::string>& containe
   int status = kDone;
   for (const std::string& container : containers) {
     const Result<std::string> target = container_target(container, action);
-    const Result<boost::json::value> answer = target ? patient.post(*target, body) : target.error();
+    bool is_missing = false;
+    const Result<boost::json::value> answer =
+        target ? patient.post(*target, body, &is_missing) : target.error();
     if (answer) {
       session.terminal.out << container << "\n";
     } else {
-      status = report(session.terminal, answer.error());
+      const Error& error = answer.error();
+      status = report(session.terminal, is_missing ? or_job(patient, container, error) : error);
     }
   }
   return status;

@@ -77,6 +77,18 @@ void add_other_hosts(const Session& session, const DaemonClient& daemon,
 
 bool is_table(const std::string& format) { return format.empty() || format.starts_with("table"); }
 
+// By its name: the one that was submitted later has it now.
+bool has_successor(const JobView& job, const std::vector<JobView>& jobs) {
+  const auto submitted = [](const JobView& one) {
+    return real_of(member(one.exact, "Submitted")).value_or(0);
+  };
+  return std::any_of(jobs.begin(), jobs.end(), [&](const JobView& other) {
+    return text_of(other.exact, "Name") == text_of(job.exact, "Name") &&
+           text_of(other.exact, "Home") == text_of(job.exact, "Home") &&
+           submitted(other) > submitted(job);
+  });
+}
+
 // Who has just submitted a job looks for it among the open ones.
 void tell_refused(const Session& session, const std::vector<JobView>& jobs) {
   const double now = wall_seconds();
@@ -84,9 +96,9 @@ void tell_refused(const Session& session, const std::vector<JobView>& jobs) {
     const std::optional<double> ended = real_of(member(job.exact, "Ended"));
     const std::optional<double> moment = ended ? ended : real_of(member(job.exact, "Submitted"));
     const bool is_late = moment && *moment <= now && now - *moment < kLately;
-    if (text_of(job.exact, "State") != "refused" || !is_late) continue;
-    session.terminal.err << text_of(job.shown, "Name")
-                         << " was refused: " << text_of(job.shown, "Note") << "\n";
+    const std::string refusal = refusal_text(job);
+    if (refusal.empty() || !is_late || has_successor(job, jobs)) continue;
+    session.terminal.err << refusal << "\n";
   }
 }
 
@@ -117,6 +129,22 @@ std::string why_no_job(const json::value& answer) {
   const std::string group = printable(text_of(answer, "group"), 80);
   if (group.empty()) return "";
   return printable(text_of(answer, "name"), 80) + " is a task of job " + group + ": name that job";
+}
+
+Error or_job(const DaemonClient& daemon, const std::string& container, const Error& error) {
+  const Result<std::string> target = job_target(container, "");
+  if (error.code || !target) return error;
+  const auto job = daemon.find(*target);
+  if (!job || !*job) return error;
+  const std::string name = printable(text_of(**job, "name"), 255), state = text_of(**job, "state");
+  if (state == "waiting" || state == "placing") {
+    return bad_input(name + " waits in the queue: docker flowcon queue show " + name);
+  }
+  std::vector<std::string> tasks;
+  for (const json::value& task : list_of(**job, "tasks")) tasks.push_back(text_of(task, "name"));
+  if (tasks.empty()) return error;
+  return bad_input(name + " is a job of several containers; name one of them: " +
+                   printable(joined(tasks, ", "), kNoteBytes));
 }
 
 Result<std::string> job_target(const std::string& job, const std::string& action) {

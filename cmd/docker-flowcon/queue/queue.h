@@ -15,6 +15,11 @@ namespace flowcon::plugin {
 /// is a job.
 [[nodiscard]] std::string why_no_job(const boost::json::value& answer);
 
+/// What is said of a container that flowcond does not know: `error`, or, where a job of the queue
+/// has its name, that it waits or what its tasks are called.
+[[nodiscard]] Error or_job(const DaemonClient& daemon, const std::string& container,
+                           const Error& error);
+
 struct QueueOptions {
   std::string format;
   bool all = false;    ///< those that ended lately, too

@@ -65,6 +65,7 @@ json::object exact_job(const json::value& entry) {
     out[name] = number_or_null(member(entry, field));
   }
   out["Host"] = text_of(entry, "host");
+  out["Home"] = "";
   out["Note"] = text_of(entry, "note");
   return out;
 }
@@ -120,6 +121,14 @@ Result<std::vector<JobView>> read_queue(const json::value& answer) {
     if (entry.is_object()) jobs.push_back(read_job(entry));
   }
   return jobs;
+}
+
+// The container that was created has the name until it is removed.
+std::string refusal_text(const JobView& job) {
+  if (text_of(job.exact, "State") != "refused") return "";
+  const std::string name = text_of(job.shown, "Name"), why = text_of(job.shown, "Note");
+  const bool is_said = why.find("docker rm") != std::string::npos;
+  return name + " was refused: " + why + (is_said ? "" : "; remove it first: docker rm " + name);
 }
 
 bool is_open_state(std::string_view state) {

@@ -33,6 +33,9 @@ void name_home(JobView& job, const std::string& host);
 /// The jobs of the answer to GET /v1/queue, in its order. Errors: the answer has no list of jobs.
 [[nodiscard]] Result<std::vector<JobView>> read_queue(const boost::json::value& answer);
 
+/// "vae was refused: WHY; remove it first: docker rm vae"; "" of one that was not.
+[[nodiscard]] std::string refusal_text(const JobView& job);
+
 /// False of done, failed, cancelled and refused.
 [[nodiscard]] bool is_open_state(std::string_view state);
 

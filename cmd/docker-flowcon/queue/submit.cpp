@@ -2,6 +2,8 @@
 #include "cmd/docker-flowcon/queue/submit.h"
 
 #include <chrono>
+#include <filesystem>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -19,7 +21,6 @@
 namespace flowcon::plugin {
 namespace {
 
-constexpr auto kHeard = std::chrono::seconds(5);
 constexpr auto kLook = std::chrono::milliseconds(50);
 
 // What --name says; docker's own id stands on stdout in any case.
@@ -41,19 +42,48 @@ std::string next_step(const Session& session, const SubmitOptions& options,
                       : "It starts when there is room; watch it" + with + "docker flowcon queue";
 }
 
-// Until flowcond has heard of the job, so that the next command finds it. Why it was refused, in
-// words; "" = it was not, as far as is known.
-std::string hear_of(const DaemonClient& daemon, const std::string& id) {
-  const auto until = std::chrono::steady_clock::now() + kHeard;
+// Of the engine that docker talks to flowcond hears nothing: why, in words; "" = it does, as far as
+// is known.
+std::string why_unheard(const Session& session, const DaemonClient& daemon) {
+  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
+  const std::string path = endpoint ? endpoint->socket() : "";
+  const Result<json::value> status = daemon.get("/v1/status");
+  const std::string watched = status ? text_of(member(*status, "engine"), "socket") : "";
+  if (path.empty() || watched.empty()) return "";
+  std::error_code unseen;
+  const bool is_same = std::filesystem::equivalent(path, watched, unseen);
+  if (is_same || unseen) return "";
+  return "flowcond at unix://" + printable(daemon.path()) + " watches the engine at unix://" +
+         printable(watched) + ", so it does not start this job at unix://" + printable(path) +
+         ". If another flowcond watches that engine, name its socket with --socket or "
+         "FLOWCON_SOCKET";
+}
+
+// What flowcond says of a job.
+struct Heard {
+  std::string refusal;  // why it was refused, in words
+  std::string doubt;    // why it may be none, in words
+};
+
+// Until flowcond has heard of the job, so that the next command finds it.
+Heard hear_of(const Session& session, const DaemonClient& daemon, const std::string& id,
+              std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto begun = Clock::now();
+  std::optional<std::string> unheard;
   while (true) {
     const auto answer = daemon.find("/v1/queue/" + id);
-    if (!answer) return "";
-    if (*answer) {
-      const JobView job = read_job(**answer);
-      if (text_of(job.exact, "State") != "refused") return "";
-      return text_of(job.shown, "Name") + " was refused: " + text_of(job.shown, "Note");
+    if (answer && *answer) return {refusal_text(read_job(**answer)), ""};
+    if (answer && !unheard) unheard = why_unheard(session, daemon);
+    // It may be the same engine behind another socket.
+    const bool is_other = unheard && !unheard->empty();
+    if (is_other && Clock::now() >= begun + patience / 5) return {"", *unheard};
+    if (Clock::now() >= begun + patience) {
+      return {"", answer ? "flowcond does not know this container; does it watch this engine? See: "
+                           "docker flowcon doctor"
+                         : "It is not known whether flowcond has this job: " +
+                               answer.error().message()};
     }
-    if (std::chrono::steady_clock::now() >= until) return "";
     std::this_thread::sleep_for(kLook);
   }
 }
@@ -122,9 +152,11 @@ int run_submit(const Session& session, const SubmitOptions& options,
   if (made.status != kDone) return made.status;
   if (warn_without_daemon(session, "the job waits until it runs")) return kDone;
   const Result<DaemonClient> daemon = find_daemon(session, "submit");
-  const std::string why = daemon && !made.id.empty() ? hear_of(*daemon, made.id) : "";
-  if (!why.empty()) return report(session.terminal, bad_input(why));
-  session.terminal.err << next_step(session, options, docker_arguments) << "\n";
+  Heard heard;
+  if (daemon && !made.id.empty()) heard = hear_of(session, *daemon, made.id, options.patience);
+  if (!heard.refusal.empty()) return report(session.terminal, bad_input(heard.refusal));
+  if (heard.doubt.empty()) heard.doubt = next_step(session, options, docker_arguments);
+  session.terminal.err << heard.doubt << "\n";
   return kDone;
 }
 

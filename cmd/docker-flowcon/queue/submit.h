@@ -3,6 +3,7 @@
 // was created and never started is the job; flowcond starts it.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct SubmitOptions {
   std::string elastic;   ///< "no", "join", "restart", "torchrun"
   std::string ps;        ///< parameter servers, 0 to 64
   std::string ps_request;
+  std::chrono::milliseconds patience{5000};  ///< until flowcond has heard of the job
 };
 
 void declare_submit(CLI::App& app, SubmitOptions& options);
@@ -33,7 +35,8 @@ void declare_submit(CLI::App& app, SubmitOptions& options);
 /// Those of `run`, and the queue's.
 [[nodiscard]] std::vector<std::string> submit_labels(const SubmitOptions& options);
 
-/// Returns docker's status. On success it says what happens next.
+/// Returns docker's status, kFailed where flowcond refuses the job. On success it says what happens
+/// next, or that flowcond does not know the container.
 [[nodiscard]] int run_submit(const Session& session, const SubmitOptions& options,
                              const std::vector<std::string>& docker_arguments);
 

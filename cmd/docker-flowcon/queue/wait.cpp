@@ -5,6 +5,7 @@
 #include <optional>
 #include <ostream>
 #include <thread>
+#include <vector>
 
 #include "base/json_reader.h"
 #include "cmd/docker-flowcon/queue/queue.h"
@@ -26,6 +27,18 @@ std::optional<int> status_of(const json::object& job) {
   return has_run && is_status ? std::optional<int>(static_cast<int>(*exit)) : std::nullopt;
 }
 
+struct End {
+  int status = kFailed;
+  bool is_own = false;  // the job's
+  std::string why;      // it has none of its own
+};
+
+struct Awaited {
+  std::string id;
+  bool was_held = false;
+  std::optional<End> end = {};
+};
+
 class Waiter {
  public:
   Waiter(const Session& session, const DaemonClient& daemon, const WaitOptions& options)
@@ -42,14 +55,22 @@ class Waiter {
         return false;
       }
       const std::string id = text_of(*job, "id");
-      ids_.push_back(id.empty() ? name : id);
+      jobs_.push_back({id.empty() ? name : id});
     }
     return true;
   }
 
+  // All are asked for each time, as flowcond forgets what ended long ago; their ends are told in
+  // the order of their names.
   int wait_for_all() {
     int status = kDone;
-    for (const std::string& id : ids_) status = wait_for(id);
+    for (std::size_t told = 0; told < jobs_.size(); std::this_thread::sleep_for(options_.look)) {
+      for (Awaited& job : jobs_) {
+        if (!job.end) look_at(job);
+      }
+      for (; told < jobs_.size() && jobs_[told].end; ++told) status = tell(*jobs_[told].end);
+      if (told == jobs_.size()) break;
+    }
     return status;
   }
 
@@ -73,21 +94,23 @@ class Waiter {
     return daemon_.get(*job_target(name, ""));  // in its own words
   }
 
-  int wait_for(const std::string& id) {
-    for (bool was_held = false;; std::this_thread::sleep_for(options_.look)) {
-      const Result<json::value> answer = ask(id);
-      if (!answer) return report(session_.terminal, answer.error());
-      if (answer->is_null()) {
-        return report(session_.terminal, bad_input("No such job any more: " + id));
-      }
-      const JobView job = read_job(*answer);
-      if (!is_open_state(text_of(job.exact, "State"))) return tell_end(job);
-      const bool is_held = is_true(member(job.exact, "Held"));
-      const std::string name = text_of(job.shown, "Name");
-      if (is_held && !was_held)
-        say(name + " is held; release it with: docker flowcon queue release " + name);
-      was_held = is_held;
+  void look_at(Awaited& awaited) {
+    const Result<json::value> answer = ask(awaited.id);
+    if (!answer || answer->is_null()) {
+      awaited.end = End{kFailed, false,
+                        answer ? "No such job any more: " + awaited.id : answer.error().message()};
+      return;
     }
+    const JobView job = read_job(*answer);
+    if (!is_open_state(text_of(job.exact, "State"))) {
+      awaited.end = end_of(job);
+      return;
+    }
+    const bool is_held = is_true(member(job.exact, "Held"));
+    const std::string name = text_of(job.shown, "Name");
+    if (is_held && !awaited.was_held)
+      say(name + " is held; release it with: docker flowcon queue release " + name);
+    awaited.was_held = is_held;
   }
 
   // flowcond may be restarted meanwhile.
@@ -105,19 +128,23 @@ class Waiter {
     return now - *silent_since_ < options_.patience;
   }
 
-  int tell_end(const JobView& job) const {
-    const std::optional<int> status = status_of(job.exact);
-    if (status) {
-      session_.terminal.out << *status << "\n" << std::flush;
-      return *status;
-    }
+  static End end_of(const JobView& job) {
+    if (const std::optional<int> status = status_of(job.exact)) return {*status, true, ""};
     const std::string state = text_of(job.exact, "State");
     const std::string note = text_of(job.shown, "Note");
     const std::string what = state == "cancelled" ? " was cancelled"
                              : state == "refused" ? " was refused"
                                                   : " has ended, and its status is not known";
-    say(text_of(job.shown, "Name") + what + (note.empty() ? "" : ": " + note));
-    return kFailed;
+    return {kFailed, false, text_of(job.shown, "Name") + what + (note.empty() ? "" : ": " + note)};
+  }
+
+  int tell(const End& end) const {
+    if (!end.is_own) {
+      say(end.why);
+    } else {
+      session_.terminal.out << end.status << "\n" << std::flush;
+    }
+    return end.status;
   }
 
   void say(const std::string& line) const { session_.terminal.err << line << "\n" << std::flush; }
@@ -125,7 +152,7 @@ class Waiter {
   const Session& session_;
   const DaemonClient& daemon_;
   const WaitOptions& options_;
-  std::vector<std::string> ids_;
+  std::vector<Awaited> jobs_;
   std::optional<Clock::time_point> silent_since_;
 };
 

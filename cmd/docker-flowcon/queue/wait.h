@@ -19,8 +19,9 @@ struct WaitOptions {
 
 void declare_wait(CLI::App& app, WaitOptions& options);
 
-/// Prints the exit status of each job as it ends. Returns the last one's; kFailed with a sentence
-/// for a job without one: cancelled, refused, not there, or flowcond was silent for too long.
+/// Prints the exit status of each job as it ends, after those that are named before it. Returns the
+/// last one's; kFailed with a sentence for a job without one: cancelled, refused, not there, or
+/// flowcond was silent for too long.
 [[nodiscard]] int run_wait(const Session& session, const WaitOptions& options);
 
 }  // namespace flowcon::plugin

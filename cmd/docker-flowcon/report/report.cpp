@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTimeout{30};
 constexpr std::chrono::seconds kMostForChanges{60};
 constexpr std::size_t kMostRuns = 500;
+constexpr std::size_t kMostEnded = 200;  // jobs of the queue that flowcond remembers
 // Points of a series: a page of some MB, however many containers there were.
 constexpr std::size_t kPointsInAll = 60000;
 constexpr std::size_t kLeastPoints = 60;
@@ -55,19 +56,28 @@ std::vector<std::string> names_first(const json::array& things,
   return words;
 }
 
+// What was named that is a job of the queue.
+struct NamedJobs {
+  std::vector<std::string> words;
+  std::vector<std::string> tasks;  // ids of their containers
+};
+
 Result<std::vector<json::value>> find_runs(const DaemonClient& daemon, const std::string& since,
-                                           const std::vector<std::string>& wanted) {
-  const Result<json::value> answer = daemon.get("/v1/runs?" + since);
-  if (!answer) return answer.error();
+                                           const std::vector<std::string>& wanted,
+                                           const NamedJobs& jobs) {
+  const Result<json::array> all = daemon.get_parts("/v1/runs", since, "runs");
+  if (!all) return all.error();
   std::vector<json::value> runs;
-  const json::array& all = list_of(member(*answer, "runs"));
-  const std::vector<std::string> words = names_first(all, wanted);
-  for (const json::value& run : all) {
+  std::vector<std::string> words = names_first(*all, wanted);
+  words.insert(words.end(), jobs.tasks.begin(), jobs.tasks.end());
+  for (const json::value& run : *all) {
     if (is_wanted(run, words)) runs.push_back(run);
   }
   for (const std::string& word : wanted) {
-    const bool is_there = std::any_of(
-        runs.begin(), runs.end(), [&](const json::value& run) { return is_wanted(run, {word}); });
+    const bool is_job = std::find(jobs.words.begin(), jobs.words.end(), word) != jobs.words.end();
+    const bool is_there = is_job || std::any_of(runs.begin(), runs.end(), [&](const auto& run) {
+                            return is_wanted(run, {word});
+                          });
     if (!is_there) {
       return bad_input("No such container: " + printable(word) + " (no records in this time)");
     }
@@ -95,14 +105,44 @@ Result<void> fetch_changes(const DaemonClient& daemon, std::string question, Rep
   }
 }
 
+// `about`: the entry of the list; `job`: all of it.
+void add_named(NamedJobs& named, const json::value& about, const json::value& job,
+               const std::vector<std::string>& wanted) {
+  for (const std::string& word : wanted) {
+    if (is_wanted(about, {word})) named.words.push_back(word);
+  }
+  if (wanted.empty()) return;
+  for (const json::value& task : list_of(job, "tasks")) {
+    const std::string id = text_of(task, "id");
+    if (!id.empty()) named.tasks.push_back(id);
+  }
+}
+
+void note_missing_jobs(ReportData& data, const json::array& jobs, std::size_t left_out) {
+  if (left_out > 0) {
+    data.notes.push_back("Only " + std::to_string(kMostRuns) + " of " +
+                         std::to_string(kMostRuns + left_out) + " jobs are shown.");
+  }
+  const auto has_ended = [&](const json::value& job) {
+    return real_of(member(job, "ended")).value_or(-1) >= data.since;
+  };
+  if (std::count_if(jobs.begin(), jobs.end(), has_ended) >= std::ptrdiff_t{kMostEnded}) {
+    data.notes.push_back("Of jobs that have ended only the last " + std::to_string(kMostEnded) +
+                         " are shown.");
+  }
+}
+
 // Those that were open in this time. Without a queue there are none.
-Result<void> fetch_jobs(const DaemonClient& daemon, const std::vector<std::string>& wanted,
-                        ReportData& data) {
-  const Result<json::value> queue = daemon.get("/v1/queue");
-  if (!queue) return {};
+Result<NamedJobs> fetch_jobs(const DaemonClient& daemon, const std::vector<std::string>& wanted,
+                             ReportData& data) {
+  NamedJobs named;
+  Result<json::value> queue = daemon.get("/v1/queue?ended=" + std::to_string(kMostEnded));
+  if (!queue) queue = daemon.get("/v1/queue");  // an older flowcond takes no query
+  if (!queue) return named;
   std::size_t left_out = 0;
-  const std::vector<std::string> words = names_first(list_of(*queue, "jobs"), wanted);
-  for (const json::value& about : list_of(*queue, "jobs")) {
+  const json::array& jobs = list_of(*queue, "jobs");
+  const std::vector<std::string> words = names_first(jobs, wanted);
+  for (const json::value& about : jobs) {
     const double ended = real_of(member(about, "ended")).value_or(data.made);
     if (ended < data.since || !is_wanted(about, words)) continue;
     if (data.jobs.size() >= kMostRuns) {
@@ -113,16 +153,15 @@ Result<void> fetch_jobs(const DaemonClient& daemon, const std::vector<std::strin
     if (!target) continue;
     const auto job = daemon.find(*target);
     if (!job) return job.error();
-    if (*job) data.jobs.push_back(read_report_job(**job));
+    if (!*job) continue;
+    data.jobs.push_back(read_report_job(**job));
+    add_named(named, about, **job, wanted);
   }
-  if (left_out > 0) {
-    data.notes.push_back("Only " + std::to_string(kMostRuns) + " of " +
-                         std::to_string(kMostRuns + left_out) + " jobs are shown.");
-  }
+  note_missing_jobs(data, jobs, left_out);
   std::stable_sort(data.jobs.begin(), data.jobs.end(), [](const ReportJob& a, const ReportJob& b) {
     return a.submitted < b.submitted;
   });
-  return {};
+  return named;
 }
 
 Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions& options) {
@@ -132,7 +171,9 @@ Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions&
   const Result<json::value> status = daemon.get("/v1/status");
   if (!status) return status.error();
   ReportData data = begin_report(*status, since, now);
-  Result<std::vector<json::value>> runs = find_runs(daemon, question, options.containers);
+  const Result<NamedJobs> jobs = fetch_jobs(daemon, options.containers, data);
+  if (!jobs) return jobs.error();
+  Result<std::vector<json::value>> runs = find_runs(daemon, question, options.containers, *jobs);
   if (!runs) return runs.error();
   if (runs->size() > kMostRuns) {
     data.notes.push_back("Only the last " + std::to_string(kMostRuns) + " of " +
@@ -151,7 +192,6 @@ Result<ReportData> fetch_report(const DaemonClient& daemon, const ReportOptions&
   // Without peers there is nothing that could have moved.
   const Result<json::value> moves = daemon.get("/v1/moves");
   if (moves) add_moves(data, *moves);
-  if (const auto done = fetch_jobs(daemon, options.containers, data); !done) return done.error();
   return data;
 }
 

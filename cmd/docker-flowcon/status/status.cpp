@@ -10,6 +10,7 @@
 
 #include "base/json_reader.h"
 #include "cmd/docker-flowcon/peer/peer.h"
+#include "cmd/docker-flowcon/queue/queue.h"
 #include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/status/view.h"
 #include "cmd/docker-flowcon/text/cells.h"
@@ -67,15 +68,17 @@ Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options)
   if (!view) return view.error();
   StatusView here = *view;
   Look look;
-  look.problems = select_containers(here, options.containers);
   // Who asks for one that is not here may mean one of another host.
-  const bool has_hosts = options.all || !look.problems.empty();
+  const bool has_hosts = !select_containers(here, options.containers).empty() || options.all;
   if (has_hosts) {
     name_host(*view, text_of(member(*answer, "host")));
     add_other_hosts(daemon, !options.no_trunc, *view);
   }
+  for (const Missing& one : select_containers(*view, options.containers)) {
+    look.problems.push_back(or_job(daemon, one.name, bad_input(one.sentence)).message());
+  }
   filter_containers(*view, options.filters);
-  look.problems = select_containers(*view, options.containers);
+  add_warnings_of_containers(*view);
   look.warnings = view->warnings;
   const Result<Format> format = format_of(options, text_of(member(*answer, "policy")), has_hosts);
   if (!format) return format.error();

@@ -36,14 +36,6 @@ void read_warnings(const json::object& status, StatusView& view) {
   }
 }
 
-void add_warnings_of_containers(StatusView& view) {
-  for (const ContainerView& container : view.containers) {
-    for (const json::value& warning : list_of(member(container.shown, "Warnings"))) {
-      view.warnings.push_back(text_of(container.shown, "Name") + ": " + text_of(warning));
-    }
-  }
-}
-
 // The field that KEY=VALUE is about; "" = none.
 std::string_view field_of(const std::string& filter) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kKeys{
@@ -77,13 +69,9 @@ Result<StatusView> read_status(const json::value& answer, bool truncate) {
   return view;
 }
 
-std::vector<std::string> select_containers(StatusView& view,
-                                           const std::vector<std::string>& wanted) {
-  std::vector<std::string> problems;
-  if (wanted.empty()) {
-    add_warnings_of_containers(view);
-    return problems;
-  }
+std::vector<Missing> select_containers(StatusView& view, const std::vector<std::string>& wanted) {
+  std::vector<Missing> missing;
+  if (wanted.empty()) return missing;
   std::vector<ContainerView> selected;
   for (const std::string& name : wanted) {
     const ContainerView* exact = nullptr;
@@ -97,14 +85,21 @@ std::vector<std::string> select_containers(StatusView& view,
     if (exact != nullptr) {
       selected.push_back(*exact);
     } else if (beginnings.empty()) {
-      problems.push_back("No such container: " + printable(name));
+      missing.push_back({name, "No such container: " + printable(name)});
     } else {
-      problems.push_back("Multiple IDs found with provided prefix: " + printable(name));
+      missing.push_back({name, "Multiple IDs found with provided prefix: " + printable(name)});
     }
   }
   view.containers = std::move(selected);
-  add_warnings_of_containers(view);
-  return problems;
+  return missing;
+}
+
+void add_warnings_of_containers(StatusView& view) {
+  for (const ContainerView& container : view.containers) {
+    for (const json::value& warning : list_of(member(container.shown, "Warnings"))) {
+      view.warnings.push_back(text_of(container.shown, "Name") + ": " + text_of(warning));
+    }
+  }
 }
 
 void name_host(StatusView& view, const std::string& host) {

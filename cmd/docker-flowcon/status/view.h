@@ -36,11 +36,19 @@ struct StatusView {
 /// Errors: the answer has no list of containers.
 [[nodiscard]] Result<StatusView> read_status(const boost::json::value& answer, bool truncate);
 
+/// What was named and is not there, in a sentence.
+struct Missing {
+  std::string name;
+  std::string sentence;
+};
+
 /// Keeps the containers that `wanted` names, by name, id or a beginning of an id that only one has,
-/// in the order of `wanted`; all if it names none. Adds the warnings of those that are kept to the
-/// daemon's. Returns a sentence for each missing one.
-[[nodiscard]] std::vector<std::string> select_containers(StatusView& view,
-                                                         const std::vector<std::string>& wanted);
+/// in the order of `wanted`; all if it names none. Returns those that are missing.
+[[nodiscard]] std::vector<Missing> select_containers(StatusView& view,
+                                                     const std::vector<std::string>& wanted);
+
+/// Adds the warnings of the containers to the daemon's.
+void add_warnings_of_containers(StatusView& view);
 
 /// A CLI11 check of KEY=VALUE.
 [[nodiscard]] std::string check_filter(const std::string& filter);

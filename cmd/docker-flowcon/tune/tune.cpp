@@ -65,9 +65,10 @@ Result<TuneHistory> fetch_history(const Session& session, const TuneOptions& opt
   if (!history) return history;
   const double now = wall_seconds();
   const double since = parse_moment(options.since, now).value_or(now);
-  const Result<json::value> answer = daemon.get("/v1/runs?since=" + render_number(since));
-  if (!answer) return answer.error();
-  const json::array& runs = list_of(member(*answer, "runs"));
+  const Result<json::array> recorded_runs =
+      daemon.get_parts("/v1/runs", "since=" + render_number(since), "runs");
+  if (!recorded_runs) return recorded_runs.error();
+  const json::array& runs = *recorded_runs;
   const std::size_t first = runs.size() - std::min(runs.size(), kMostFetched);
   Progress progress(session.terminal);
   for (std::size_t i = first; i < runs.size(); ++i) {

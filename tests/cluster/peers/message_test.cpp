@@ -39,6 +39,20 @@ TEST_CASE("a state is read as it was rendered") {
   CHECK(read->draining);
 }
 
+TEST_CASE("a state may tell what the host gives to jobs") {
+  CHECK_FALSE(parse_state(render(some_state()))->offer_cpu);
+  State state = some_state();
+  state.offer_cpu = 0;
+  state.offer_mem = 1e9;
+  const auto read = parse_state(render(state));
+  REQUIRE(read.has_value());
+  CHECK(read->offer_cpu == 0.0);
+  CHECK(read->offer_mem == 1e9);
+  CHECK(is_news(some_state(), state));
+  state.offer_mem = -1;
+  CHECK_FALSE(parse_state(render(state)).has_value());
+}
+
 TEST_CASE("a state may tell whom the host knows") {
   CHECK_FALSE(parse_state(render(some_state()))->knows);
   State state = some_state();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cluster/queue/orders.h"
+#include "cluster/queue/promises.h"
 #include "cluster/queue/task_json.h"
 #include "tests/cluster/queue/reports.h"
 #include "tests/support/catch.h"
@@ -184,11 +185,110 @@ TEST_CASE("a job on a host that is not heard runs, and takes no room of another"
   CHECK(idle(all, 0) == 4);
 }
 
-TEST_CASE("of two hosts that claim one job the first counts") {
+TEST_CASE("of two hosts that claim one job each has its own, and neither keeps the other's out") {
   HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
   one.jobs = {job('a', 1)};
-  two.jobs = {job('a', 1)};
-  CHECK(seen({one, two}).known.size() == 1);
+  two.jobs = {job('a', 2)};
+  for (const char* policy : {"left", "kod2", "fifo"}) {
+    INFO(policy);
+    const AllJobs all = seen({one, two});
+    REQUIRE(all.known.size() == 2);
+    CHECK(all.view.jobs[0].id != all.view.jobs[1].id);
+    const auto plan = policy::find_queue_policy(policy)->decide(all.view);
+    REQUIRE(plan.has_value());
+    const auto orders = orders_of(all, *plan);
+    for (const char owner : {'1', '2'}) {
+      CHECK(only(orders, owner).job == job_id('a'));
+      CHECK(only(orders, owner).order);
+    }
+  }
+}
+
+TEST_CASE("of another host's room a job has what it was given, or what that host says") {
+  const std::string birth(32, 'b');
+  HostJobs waits = host('1', 4, 4), one = host('1', 4, 4), two = host('2', 4, 4);
+  waits.jobs = {job('a', 3)};
+  one.jobs = {running('a', 3, host_id('2'), birth)};
+  Promises promises(0);
+  const auto view = [&] { return all_jobs({one, two}, 1000, 1800, &promises); };
+  const auto is_left_out = [&] { return view().view.jobs.empty() && idle(view(), 1) == 4; };
+  CHECK(is_left_out());
+  one.jobs[0].places[0].birth.clear();
+  CHECK(is_left_out());
+
+  const AllJobs before = seen({waits, two});
+  promises.note(1000, {waits, two}, before, orders_of(before, start_of('a', 1)));
+  for (const std::string& said : {birth, std::string()}) {
+    one.jobs[0].places[0].birth = said;
+    CHECK(idle(view(), 1) == 1);
+    CHECK(view().view.jobs.size() == 1);
+  }
+  // Not more, nor elsewhere, nor another job.
+  one.jobs[0].task.request = amounts(40, 1);
+  CHECK(idle(view(), 1) == 1);
+  CHECK(view().view.jobs.empty());
+  one.jobs = {running('c', 3, host_id('2'), birth)};
+  CHECK(is_left_out());
+  const HostJobs thief = [&] {
+    HostJobs third = host('3', 4, 4);
+    third.jobs = {running('a', 3, host_id('2'), birth)};
+    return third;
+  }();
+  CHECK(idle(all_jobs({thief, two}, 1000, 1800, &promises), 1) == 4);
+
+  // What its owner tells no more is forgotten.
+  promises.note(1000, {one, two}, view(), {});
+  one.jobs = {running('a', 3, host_id('2'), birth)};
+  CHECK(is_left_out());
+}
+
+TEST_CASE("of the tasks of a job only those that were given hold room that nobody counts") {
+  HostJobs waits = host('1', 4, 1), one = host('1', 4, 1), two = host('2', 8, 8);
+  waits.jobs = {group('a', 3, 2, Span::none)};
+  const AllJobs before = seen({waits, two});
+  policy::QueuePlan plan;
+  plan.starts.push_back({job_id('a'), policy::whole_on(1, before.view.jobs[0])});
+  plan.standings.push_back({job_id('a'), 0.5, false});
+  Promises promises(0);
+  promises.note(1000, {waits, two}, before, orders_of(before, plan));
+  one.jobs = waits.jobs;
+  one.jobs[0].places.assign(3, {TaskPlace{host_id('2'), 1, 0}, std::string(32, 'd')});
+  CHECK(idle(all_jobs({one, two}, 1000, 1800, &promises), 1) == 2);
+  CHECK(all_jobs({one, two}, 1000, 1800, &promises).view.jobs.size() == 1);
+  one.jobs[0].places.push_back(one.jobs[0].places[0]);
+  CHECK(idle(all_jobs({one, two}, 1000, 1800, &promises), 1) == 2);
+  CHECK(all_jobs({one, two}, 1000, 1800, &promises).view.jobs.empty());
+}
+
+TEST_CASE("a host says whose tasks it counts, and one that does not is believed") {
+  const std::string birth(32, 'b');
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 1);
+  one.jobs = {running('a', 3, host_id('2'), birth)};
+  two.births = {birth};
+  const Promises promises(0);
+  const auto jobs = [&] { return all_jobs({one, two}, 1000, 1800, &promises).view.jobs.size(); };
+  CHECK(jobs() == 1);
+  two.owners = {{birth, host_id('1')}};
+  CHECK(jobs() == 1);
+  two.owners = {{birth, host_id('3')}};
+  CHECK(jobs() == 0);
+}
+
+TEST_CASE("who has just begun to coordinate believes what was given before") {
+  const Promises promises(1000);
+  CHECK_FALSE(promises.knows_all(1000));
+  CHECK_FALSE(promises.knows_all(1119));
+  CHECK(promises.knows_all(1120));
+}
+
+TEST_CASE("what a coordinator before this one gave stays given though its host counts it later") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  one.jobs = {running('a', 3, host_id('2'), std::string(32, 'b'))};
+  Promises promises(1000);
+  promises.note(1010, {one, two}, seen({one, two}), {});
+  const AllJobs later = all_jobs({one, two}, 1130, 1800, &promises);
+  CHECK(idle(later, 1) == 1);
+  CHECK(later.view.jobs.size() == 1);
 }
 
 TEST_CASE("nothing is parkable while a job is being parked anywhere") {
@@ -289,6 +389,7 @@ TEST_CASE("who waits is told where it lacks least, or that no host could hold it
 TEST_CASE("reports and orders are read as they were written") {
   HostJobs one = host('1', 4, -1);
   one.births = {std::string(32, 'b')};
+  one.owners = {{std::string(32, 'b'), host_id('2')}};
   one.totals = {5, 7};
   one.jobs = {running('a', 2, host_id('2'), std::string(32, 'b')), job('c', 1)};
   one.jobs[1].avoided = {host_id('3')};
@@ -306,6 +407,7 @@ TEST_CASE("reports and orders are read as they were written") {
   const Result<HostJobs> read = parse_host_jobs(render(one));
   REQUIRE(read.has_value());
   CHECK(render(*read) == render(one));
+  CHECK(read->owners == one.owners);
   CHECK(read->jobs[1].avoided == one.jobs[1].avoided);
   CHECK_FALSE(read->jobs[1].task.left);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose image and data go to its next host before there is room, and one that begins before
 // its cores are free, through the real queues and movers of two hosts.
+#include <chrono>
+#include <thread>
+
+#include "base/file.h"
 #include "ctrl/log.h"
 #include "tests/cluster/queue/two_queues.h"
 
@@ -193,6 +197,64 @@ TEST_CASE("a host takes no second one early, and none that it could not hold, wh
   REQUIRE(hosts.until([&] { return hosts.copy("third") != nullptr; }, 60));
   hosts.run(5);
   CHECK(claim(hosts.copy("third")->labels.at(ctrl::kMovedLabel)) == 409);
+}
+
+// It is written beside the loop.
+bool is_kept(const QueueHost& host) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!file_text(host.config_.state_dir + "/early").ends_with("\n")) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+TEST_CASE("a task that has begun early is held back by the next flowcond, too") {
+  OneCore hosts;
+  hosts.h1.host.lefts_[hosts.copy("first")->id] = 1;
+  REQUIRE(hosts.until([&] { return hosts.runs("second"); }, 20));
+  REQUIRE(is_kept(hosts.h1.host));
+  hosts.kill(hosts.h1);
+  hosts.run(2);
+  hosts.start(hosts.h1);
+  CHECK(hosts.is_early("second"));
+  CHECK_FALSE(hosts.is_early("first"));
+  hosts.run(40);
+  CHECK(hosts.is_early("second"));
+  hosts.end_first();
+  hosts.run(3);
+  CHECK_FALSE(hosts.is_early("second"));
+  CHECK(hosts.comes_to("first", "done", 30));
+}
+
+TEST_CASE("a job that has begun early is held back by the next flowcond for the rest of its time") {
+  QueueBench bench;
+  const std::string first = bench.submit("first", "cpu=4,mem=4G");
+  bench.host.lefts_[first] = 4;
+  const std::string second = bench.submit("second", "cpu=4,mem=3G");
+  bench.run(11);
+  REQUIRE(bench.queue->is_early(second));
+  REQUIRE(is_kept(bench.host));
+  bench.restart();
+  CHECK(bench.queue->is_early(second));
+  bench.run(60);
+  bench.restart();
+  CHECK(bench.queue->is_early(second));
+  SECTION("weights are not what it is held back by any more") {
+    bench.host.config_.limiting.mode = cgroups::LimitMode::quota;
+    CHECK_FALSE(bench.queue->is_early(second));
+  }
+  SECTION("two minutes are over") {
+    bench.run(60);
+    CHECK_FALSE(bench.queue->is_early(second));
+    bench.restart();
+    CHECK_FALSE(bench.queue->is_early(second));
+  }
+  SECTION("the other one has ended meanwhile") {
+    bench.engine.end_with(first, 0);
+    bench.run(20);
+    CHECK_FALSE(bench.queue->is_early(second));
+  }
 }
 
 TEST_CASE("a job that has begun early is held back for two minutes at most") {

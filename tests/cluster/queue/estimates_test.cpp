@@ -6,6 +6,8 @@
 #include <ctime>
 
 #include "base/json.h"
+#include "base/json_reader.h"
+#include "base/sha256.h"
 #include "ctrl/codec/estimate_json.h"
 #include "tests/cluster/cluster_fakes.h"
 
@@ -237,6 +239,22 @@ TEST_CASE("a job that is not there yet is estimated as the container that it wou
   CHECK(unknown.at("labels").at("mem").at("basis") == "family");
 }
 
+TEST_CASE("commands that are longer than what is kept of them are told apart") {
+  Stand stand;
+  const auto basis = [&](const std::string& end) {
+    const std::string body =
+        R"({"image":"trainings:1","command":"vae.py )" + std::string(5000, 'a') + end + "\"}";
+    return text_of(stand.ask("POST", "/v1/estimate", body, 200).at("labels").at("mem"), "basis");
+  };
+  estimate::Command command = training("");
+  command.command = shortened("python3 vae.py " + std::string(5000, 'a') + "1", 4096);
+  for (const double mem : {3e9, 3.1e9, 3.2e9}) stand.keep(command, {{"mem", mem}});
+  stand.begin();
+  stand.look(1000);
+  CHECK(basis("1") == "repeat");
+  CHECK(basis("2") == "family");
+}
+
 TEST_CASE("a wrong question about a job is refused with what is wrong") {
   Stand stand;
   const auto error = [&](const std::string& body) {
@@ -360,6 +378,109 @@ TEST_CASE("what ran on other hosts counts as what ran here") {
   const auto found = estimates.estimate(training(epochs(5)));
   REQUIRE(found.size() == 1);
   CHECK(is(found.front(), estimate::EstimateBasis::repeat, 3.1e9, 3.2e9, 3));
+}
+
+namespace {
+
+// Of a job by what peer 2 tells beside what this host knows.
+std::map<std::string, estimate::LabelEstimate> estimated_with(Stand& stand, Teller& teller) {
+  queue::Estimates estimates{stand.host, teller,
+                             [&](std::string name) { return stand.image(std::move(name)); },
+                             [] { return kNow; }};
+  ctrl::spawn(stand.io, "begin", estimates.begin());
+  stand.settle();
+  estimates.look(1000);
+  stand.settle();
+  std::map<std::string, estimate::LabelEstimate> all;
+  for (auto& one : estimates.estimate(training(epochs(5)))) all.emplace(one.label, one);
+  return all;
+}
+
+// Runs of the same command that needed one byte.
+std::string lies() {
+  std::string all = profile(1);
+  for (int i = 0; i < 4; ++i) all += "," + profile(1);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("what has run here three times is estimated by that, whatever others tell of it") {
+  Stand stand;
+  for (const double mem : {3e9, 3.1e9, 3.2e9}) stand.keep(training(epochs(5)), {{"mem", mem}});
+  Teller teller;
+  teller.says = {told(lies() + "," + profile(1e18), "since=5&after=2")};
+  const auto found = estimated_with(stand, teller);
+  CHECK(is(found.at("mem"), estimate::EstimateBasis::repeat, 3.1e9, 3.2e9, 3));
+}
+
+TEST_CASE("no other host makes a job ask for less than its runs here needed") {
+  Stand stand;
+  Teller teller;
+  teller.says = {told(lies(), "since=5&after=2")};
+  SECTION("of its command the most") {
+    for (const double mem : {2e9, 3e9}) stand.keep(training(epochs(5)), {{"mem", mem}});
+    CHECK(estimated_with(stand, teller).at("mem").upper == 3e9);
+  }
+  SECTION("of its family the least") {
+    for (const int count : {1, 2, 3}) stand.keep(training(epochs(count)), {{"mem", count * 1e9}});
+    CHECK(estimated_with(stand, teller).at("mem").upper == 1e9);
+  }
+  SECTION("what nobody knows here the others tell") {
+    stand.keep(training(epochs(1)), {{"mem", 1e9}});
+    CHECK(estimated_with(stand, teller).at("mem").upper == 1);
+  }
+}
+
+TEST_CASE("however many profiles a peer has, those of this host count") {
+  Stand stand;
+  for (const double mem : {3e9, 3.1e9, 3.2e9}) stand.keep(training(epochs(5)), {{"mem", mem}});
+  std::string many;
+  for (int i = 0; i < 2000; ++i) {
+    many += std::string(many.empty() ? "" : ",") + R"({"family":"f","key":"k)" + std::to_string(i) +
+            R"(","age":1,"features":{},"labels":{}})";
+  }
+  Teller teller;
+  teller.says = {told(many, "since=5&after=2")};
+  const auto found = estimated_with(stand, teller);
+  REQUIRE(found.contains("mem"));
+  CHECK(is(found.at("mem"), estimate::EstimateBasis::repeat, 3.1e9, 3.2e9, 3));
+}
+
+TEST_CASE("what a peer has told counts no more once it is none") {
+  Stand stand;
+  stand.keep(training(epochs(5)), {{"mem", 3e9}});
+  Teller teller;
+  teller.says = {told(lies(), "since=5&after=2")};
+  queue::Estimates estimates{stand.host, teller,
+                             [&](std::string name) { return stand.image(std::move(name)); },
+                             [] { return kNow; }};
+  ctrl::spawn(stand.io, "begin", estimates.begin());
+  stand.settle();
+  const auto basis_at = [&](double now) {
+    estimates.look(now);
+    stand.settle();
+    return estimates.estimate(training(epochs(5))).at(0).basis;
+  };
+  CHECK(basis_at(1000) == estimate::EstimateBasis::repeat);
+  teller.neighbours_.clear();
+  CHECK(basis_at(1400) == estimate::EstimateBasis::none);
+  const std::uint64_t learnings = estimates.learnings();
+  CHECK(basis_at(1800) == estimate::EstimateBasis::none);
+  CHECK(estimates.learnings() == learnings);
+}
+
+TEST_CASE("no peer's profiles keep those of another out") {
+  PeersStand stand;
+  stand.teller.add("h3", '3', {});
+  stand.teller.says = {told(profile(1) + "," + profile(2) + "," + profile(3), "since=5&after=1"),
+                       told(profile(9), "since=6&after=2")};
+  stand.read();
+  CHECK(stand.others.rows().size() == 4);
+  const auto rows = stand.others.rows(2);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].labels == R"({"mem":3})");
+  CHECK(rows[1].labels == R"({"mem":9})");
 }
 
 TEST_CASE("a host is asked for its profiles page by page, and later for what is new") {

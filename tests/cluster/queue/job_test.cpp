@@ -201,9 +201,11 @@ TEST_CASE("a job that is killed for memory runs once more with twice as much, at
   JobFacts facts = seen(TicketCopy::ended, "1", 137);
   facts.was_killed_for_memory = true;
   facts.memory = 100;
+  running.chosen = {1.0, 50.0, 2.0};
   const Step again = next_step(running, facts);
   CHECK(told(again) == "waiting");
   CHECK(again.entry->least_memory == 200);
+  CHECK(again.entry->chosen == Chosen{1.0, {}, 2.0});
   running.has_doubled = true;
   const Step failed = next_step(running, facts);
   CHECK(told(failed) == "failed");

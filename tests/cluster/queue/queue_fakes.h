@@ -165,6 +165,17 @@ class QueueFakeRows : public queue::Rows {
     if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
     co_return rows_.contains(id);
   }
+  Async<Result<std::optional<ctrl::store::QueueRow>>> find(std::string name) override {
+    for (const auto& [id, row] : rows_) {
+      const Result<queue::JobEntry> entry = queue::parse_entry(row.entry);
+      if (row.ended && (id == name || (entry && entry->name == name))) co_return row;
+    }
+    co_return std::optional<ctrl::store::QueueRow>();
+  }
+  Async<Result<void>> drop(std::string id) override {
+    rows_.erase(id);
+    co_return Result<void>();
+  }
   Async<Result<void>> forget(std::size_t most, std::vector<std::string> there) override {
     kept_ = most;
     there_ = std::move(there);
@@ -220,7 +231,7 @@ struct QueueBench {
           return found == estimates.end() ? std::vector<ctrl::estimate::LabelEstimate>()
                                           : found->second;
         },
-        [] { return std::uint64_t{1}; }, [this] { return booted; }});
+        [this] { return learnings; }, [this] { return booted; }, most_jobs});
     ctrl::spawn(io, "queue", queue->begin());
     run(3);
   }
@@ -309,6 +320,8 @@ struct QueueBench {
   std::map<std::string, std::vector<ctrl::estimate::LabelEstimate>> estimates;
   std::vector<std::unique_ptr<queue::Queue>> former;
   double booted = 0;
+  std::size_t most_jobs = queue::kMostJobs;
+  std::uint64_t learnings = 1;  ///< from earlier runs; 0: not yet
   std::unique_ptr<queue::Queue> queue;
   bool passes = true;  ///< of the daemon
 };

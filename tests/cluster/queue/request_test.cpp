@@ -29,6 +29,13 @@ TEST_CASE("an estimate beyond what is on offer asks for all of it, a person's re
   CHECK(request_of({}, {{}, 9e9, {}, {}}, 0, kOffer, kOffer).mem.value == 9e9);
 }
 
+TEST_CASE("of what no host offers a job asks for as much as anywhere, and so has no room") {
+  const Request request = request_of({}, {{}, {}, {}, 9e9}, 0, {0, 0}, {0, 0});
+  CHECK(request.cpu.value == 1);
+  CHECK(request.mem.value == 9e9);
+  CHECK(request_of({}, {{}, 2e9, {}, {}}, 4e9, {0, 0}, {0, 0}).mem.value == 4e9);
+}
+
 TEST_CASE(
     "a job that was killed for memory asks for more, at most all, unless a person says what") {
   const Said label{{}, 2e9, {}, {}};

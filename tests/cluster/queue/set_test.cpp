@@ -35,5 +35,37 @@ TEST_CASE("set leaves the part of a request that it does not name") {
   CHECK(text_of(asked(), "cpu_from") == "label");
 }
 
+TEST_CASE("set takes nothing that no host could ever hold") {
+  QueueBench bench;
+  bench.submit("vae", "cpu=4,mem=1G");
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  const auto set = [&](const std::string& job, const std::string& body) {
+    return bench.call("POST", "/v1/queue/" + job + "/set", body);
+  };
+  const auto refused = set("vae", R"({"request":"cpu=64"})");
+  CHECK(refused.status == 422);
+  CHECK(text_of(refused.body, "error") ==
+        "it asks for 64 cores and 1024 MiB of memory, and this host offers 4 and 8192 MiB; request "
+        "less, or raise option offer");
+  CHECK(set("net", R"({"workers":"5"})").status == 422);
+  CHECK(set("net", R"({"workers":"4"})").status == 200);
+  CHECK(set("vae", R"({"priority":"2"})").status == 200);
+  CHECK(member(member(bench.job("vae"), "request"), "cpu").to_number<double>() == 4);
+}
+
+TEST_CASE("what a running job of several containers may not ask for changes none of its tasks") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  bench.run(5);
+  REQUIRE(bench.state("net") == "running");
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"request":"cpu=3"})").status == 422);
+  for (const char* name : {"net", "net-w0"}) {
+    INFO(name);
+    const double cores = name == std::string("net") ? 2 : 1;
+    CHECK(member(member(bench.job(name), "request"), "cpu").to_number<double>() == cores);
+  }
+  CHECK(bench.call("POST", "/v1/queue/net/set", R"({"request":"cpu=2"})").status == 200);
+}
+
 }  // namespace
 }  // namespace flowcon::cluster::test

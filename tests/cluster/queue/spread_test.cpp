@@ -425,6 +425,70 @@ TEST_CASE("a host gets all ports of a job back by few calls, over the connection
   CHECK(hosts.h2.network.long_asks_ == 0);
 }
 
+enum class Fate { lost, refused, unanswered };
+
+// All tasks are on h1, which has ports for one job at a time; so comes the first of what it is told
+// to have back.
+class LostDrops : public FewPorts {
+ public:
+  struct Calls {
+    int left = 3;  ///< that come so
+    int drops = 0;
+  };
+
+  explicit LostDrops(Fate fate) {
+    h2.host.config_.queue.offer.is_none = true;
+    h2.network.ask_ = [fate, seen = calls, ask = h2.network.ask_](
+                          std::string method, std::string path,
+                          std::string body) -> Async<Result<Answer>> {
+      const bool is_drop =
+          path == "/v1/peer/queue/ports" && body.find("\"drop\"") != std::string::npos;
+      const bool is_struck = is_drop && seen->left > 0;
+      seen->drops += is_drop ? 1 : 0;
+      seen->left -= is_struck ? 1 : 0;
+      if (is_struck && fate == Fate::lost) co_return errno_error(ETIMEDOUT, "no connection");
+      if (is_struck && fate == Fate::refused) co_return Answer{503, R"({"error":"not now"})"};
+      Result<Answer> said = co_await ask(std::move(method), std::move(path), std::move(body));
+      if (is_struck) co_return errno_error(ETIMEDOUT, "no connection");
+      co_return said;
+    };
+  }
+
+  const std::shared_ptr<Calls> calls = std::make_shared<Calls>();  ///< what waits outlives this
+};
+
+TEST_CASE("a host is told what it gets back until it knows, and keeps what it has leased since") {
+  const Fate fate = GENERATE(Fate::lost, Fate::refused, Fate::unanswered);
+  INFO("fate " << static_cast<int>(fate));
+  LostDrops hosts(fate);
+  hosts.submit_pair("a");
+  REQUIRE(hosts.comes_to("a", "running", 60));
+  hosts.run(5);
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("a", "done", 60));
+  hosts.submit_pair("b");
+  REQUIRE(hosts.comes_to("b", "running", 200));
+  hosts.run(70);
+  const int drops = hosts.calls->drops;
+  hosts.run(130);
+  CHECK(hosts.state("b") == "running");
+  CHECK(hosts.calls->drops == drops);
+}
+
+TEST_CASE("a host without an address takes back what it has leased") {
+  FewPorts hosts;
+  hosts.h2.host.config_.queue.offer.is_none = true;
+  hosts.submit_pair("a");
+  REQUIRE(hosts.comes_to("a", "running", 60));
+  hosts.h1.host.config_.queue.advertise.clear();
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("a", "done", 60));
+  hosts.run(5);
+  hosts.h1.host.config_.queue.advertise = "127.0.0.1";
+  hosts.submit_pair("b");
+  CHECK(hosts.comes_to("b", "running", 200));
+}
+
 TEST_CASE("a job whose ports others have waits for them, and is not held for that") {
   FewPorts hosts;
   for (const char* name : {"a", "b"}) {

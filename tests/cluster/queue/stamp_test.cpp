@@ -268,6 +268,9 @@ TEST_CASE("after a task was killed for memory all have a limit twice as large") 
   CHECK(limits(host) == std::pair(2000.0, 2500.0));
   CHECK(limits(R"({"Memory":1000,"MemorySwap":-1})") == std::pair(2000.0, -1.0));
   CHECK(limits(R"({"Memory":0,"MemorySwap":0})") == std::pair(0.0, 0.0));
+  // Whatever a peer tells that it used there.
+  group.least_memory = 1e15;
+  CHECK(limits(host) == std::pair(2000.0, 2500.0));
 }
 
 TEST_CASE("the same volume of two births has two names, and none of a user's") {

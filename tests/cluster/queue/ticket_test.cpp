@@ -75,13 +75,37 @@ TEST_CASE("several containers have one network, and no address that a person cho
     text.as_object()["NetworkSettings"] = {{"Networks", networks}};
     return ticket_of(render_json(text)).refusal;
   };
-  const json::object plain{{"IPAMConfig", nullptr}, {"Aliases", json::array{"trainer"}}};
+  const json::object plain{{"IPAMConfig", nullptr},
+                           {"Aliases", json::array{"vae", std::string(12, 'a')}}};
   const json::object fixed{{"IPAMConfig", {{"IPv4Address", "10.0.0.7"}}}};
   CHECK(refusal({{"train", plain}}, "2") == "");
   CHECK(refusal({{"train", plain}, {"db", plain}}, "2") ==
         "its containers would be in one of its networks alone; name one, by --network");
   CHECK(refusal({{"train", fixed}}, "2").starts_with("only one of its containers can have the"));
   CHECK(refusal({{"train", fixed}, {"db", plain}}, "1") == "");
+}
+
+TEST_CASE("several containers have neither one address of a network card nor one more name") {
+  const auto refusal = [](const char* workers, const json::object& network,
+                          const json::object& config = {}, const char* service = "") {
+    json::value text = *parse_json(inspect({}, config,
+                                           {{"flowcon.queue", "true"},
+                                            {"flowcon.workers", workers},
+                                            {"com.docker.compose.service", service}}));
+    text.as_object()["NetworkSettings"] = {{"Networks", {{"train", network}}}};
+    return ticket_of(render_json(text)).refusal;
+  };
+  const std::string mac = "02:42:ac:12:00:09";
+  const std::string of_mac = "only one of its containers can have --mac-address; leave it out";
+  CHECK(refusal("2", {{"MacAddress", mac}}) == of_mac);
+  CHECK(refusal("2", {}, {{"MacAddress", mac}}) == of_mac);
+  CHECK(refusal("1", {{"MacAddress", mac}}, {{"MacAddress", mac}}) == "");
+  const json::object named{{"MacAddress", ""}, {"Aliases", json::array{"vae", "trainer"}}};
+  CHECK(refusal("2", named) ==
+        "none of its containers would have the name of --network-alias trainer; leave it out");
+  CHECK(refusal("1", named) == "");
+  // As compose names each container.
+  CHECK(refusal("2", named, {}, "trainer") == "");
 }
 
 TEST_CASE("it saves itself where its labels say how") {

@@ -3,6 +3,8 @@
 // becomes of them, and that none is lost or run twice whoever dies, and whenever.
 #include "tests/cluster/queue/two_queues.h"
 
+#include <csignal>
+
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::test {
@@ -68,6 +70,18 @@ TEST_CASE("a job that is killed for memory there comes home and asks for twice a
   REQUIRE(hosts.comes_to("vae", "running", 20));
   hosts.end_task(0);
   CHECK(hosts.comes_to("vae", "done", 20));
+}
+
+TEST_CASE("a job that was killed at docker's limit has twice that on another host, too") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.h2.engine.create("vae", {{"flowcon.queue", "true"}},
+                         {{"Memory", 2 * static_cast<std::int64_t>(kGiB)}});
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.h1.engine.kill_for_memory(hosts.h1.task()->id);
+  REQUIRE(hosts.until([&] { return hosts.job("vae").at("attempt").to_number<int>() == 2; }, 60));
+  const std::vector<std::string>& acts = hosts.h2.engine.acts_;
+  CHECK(std::find(acts.begin(), acts.end(), "memory 4294967296") != acts.end());
 }
 
 TEST_CASE("a job that fails there is tried again where it has retries left") {
@@ -283,6 +297,97 @@ TEST_CASE("a job whose host is given up starts again, and what is left there goe
   const std::string first = hosts.h1.task()->id;
   REQUIRE(hosts.until([&] { return !hosts.h1.engine.boxes_.contains(first); }, 60));
   CHECK(hosts.comes_to("vae", "running", 60));
+}
+
+// A job with a volume runs on h1, where others have volumes, too.
+class Volumes : public TwoQueues {
+ public:
+  Volumes() {
+    const std::string ticket = submit("vae", 2);
+    boost::json::array mounts;
+    mounts.push_back({{"Type", "volume"},
+                      {"Name", "ck"},
+                      {"Driver", "local"},
+                      {"Destination", "/ck"},
+                      {"RW", true}});
+    h2.engine.inspects_.at(ticket)["Mounts"] = mounts;
+    h1.engine.volumes_ = {{"mine", ""}, {"moved", std::string(32, 'd')}};
+    REQUIRE(comes_to("vae", "running", 20));
+    REQUIRE(has("ck"));
+  }
+  [[nodiscard]] bool has(const std::string& volume) const {
+    return h1.engine.volumes_.contains(volume);
+  }
+  // docker rm -f
+  void remove_task() {
+    const std::string id = h1.task()->id;
+    const bool runs = h1.engine.boxes_.at(id).copy == Copy::running;
+    h1.engine.boxes_.erase(id);
+    if (runs) {
+      ctrl::engine::Event killed;
+      killed.action = "kill";
+      killed.id = id;
+      killed.signal = SIGKILL;
+      h1.engine.tell(std::move(killed));
+    }
+    if (runs) h1.engine.tell("die", id);
+    h1.engine.tell("destroy", id);
+  }
+};
+
+TEST_CASE("what was made for a task goes when somebody has removed it and its job is over") {
+  const Quiet quiet;
+  Volumes hosts;
+  SECTION("at once") { hosts.remove_task(); }
+  SECTION("once its owner is heard") {
+    hosts.is_cut = true;
+    hosts.remove_task();
+    hosts.run(60);
+    CHECK(hosts.has("ck"));
+    hosts.is_cut = false;
+  }
+  REQUIRE(hosts.comes_to("vae", "cancelled", 60));
+  CHECK(hosts.until([&] { return !hosts.has("ck"); }, 30));
+  CHECK((hosts.has("mine") && hosts.has("moved")));
+}
+
+TEST_CASE("the results of a task that is removed after its end stay where they are") {
+  const Quiet quiet;
+  Volumes hosts;
+  hosts.is_cut = true;
+  hosts.end_task(0);
+  hosts.run(20);
+  hosts.remove_task();
+  hosts.is_cut = false;
+  REQUIRE(hosts.comes_to("vae", "cancelled", 120));
+  hosts.run(120);
+  CHECK(hosts.has("ck"));
+}
+
+TEST_CASE("a volume of a removed task stays while others use it or its job has not given it up") {
+  const Quiet quiet;
+  Volumes hosts;
+  SECTION("others use it") {
+    hosts.h1.engine.used_ = {"ck"};
+    hosts.remove_task();
+    REQUIRE(hosts.comes_to("vae", "cancelled", 60));
+    hosts.run(60);
+    CHECK(hosts.has("ck"));
+    hosts.h1.engine.used_.clear();
+  }
+  SECTION("the job's entry cannot be read") {
+    hosts.kill(hosts.h2);
+    hosts.remove_task();
+    const auto kept = hosts.h2.jobs.rows_;
+    for (auto& [id, row] : hosts.h2.jobs.rows_) row.entry = "{";
+    hosts.start(hosts.h2);
+    hosts.run(120);
+    CHECK(hosts.has("ck"));
+    hosts.kill(hosts.h2);
+    hosts.h2.jobs.rows_ = kept;
+    hosts.start(hosts.h2);
+  }
+  CHECK(hosts.until([&] { return !hosts.has("ck"); }, 60));
 }
 
 TEST_CASE("another host cannot ask about a task, nor bring home what nobody asked for") {

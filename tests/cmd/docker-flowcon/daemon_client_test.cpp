@@ -32,6 +32,22 @@ TEST_CASE("an answer comes back as JSON and the request is what the daemon's API
   CHECK(fake.requests()[1].body == R"({"metric":"loss"})");
 }
 
+TEST_CASE("a list that comes in parts is read to its end, or as far as there are new parts") {
+  const test::TempFolder folder;
+  test::FakeDaemon fake(folder.path() + "/s");
+  fake.answer("GET /v1/runs", 200, R"({"runs":[1,2],"next":"after=2"})");
+  fake.answer("GET /v1/runs?after=2", 200, R"({"runs":[],"next":"after=3"})");
+  fake.answer("GET /v1/runs?after=3", 200, R"({"runs":[3],"next":null})");
+  const DaemonClient client(folder.path() + "/s");
+  const auto all = client.get_parts("/v1/runs", "", "runs");
+  REQUIRE(all.has_value());
+  CHECK(render_json(*all) == "[1,2,3]");
+  fake.answer("GET /v1/runs?after=3", 200, R"({"runs":[3],"next":"after=3"})");
+  CHECK(client.get_parts("/v1/runs", "after=2", "runs")->size() == 1);
+  fake.answer("GET /v1/runs?after=2", 503, R"({"error":"not now"})");
+  CHECK(client.get_parts("/v1/runs", "", "runs").error().message() == "not now");
+}
+
 TEST_CASE("an answer larger than a pipe comes whole") {
   const test::TempFolder folder;
   test::FakeDaemon fake(folder.path() + "/s");

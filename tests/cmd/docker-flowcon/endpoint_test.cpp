@@ -31,6 +31,15 @@ class ConfigFolder {
   test::TempFolder folder_;
 };
 
+TEST_CASE("an engine on this host has a socket, another has none") {
+  CHECK(Endpoint{"default", ""}.socket() == "/var/run/docker.sock");
+  CHECK(Endpoint{"near", "unix:///run/near.sock"}.socket() == "/run/near.sock");
+  CHECK(Endpoint{"near", "/run/near.sock"}.socket() == "/run/near.sock");
+  for (const char* host : {"ssh://gpu2", "tcp://127.0.0.1:2375", "fd://", "unix://near.sock"}) {
+    CHECK(Endpoint{"other", host}.socket().empty());
+  }
+}
+
 TEST_CASE("the engine is chosen in docker's own order") {
   const ConfigFolder config;
   const Environment plain{{"DOCKER_CONFIG", config.path()}};

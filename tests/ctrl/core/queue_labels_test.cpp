@@ -86,6 +86,7 @@ TEST_CASE("a container without flowcon.queue, or with a wrong one, is no job") {
     INFO(wrong);
     const QueueLabels labels = parse_queue_labels({{"flowcon.queue", wrong}});
     CHECK_FALSE(labels.is_job);
+    CHECK(labels.wrong_queue.empty() == (wrong == std::string("false")));
     REQUIRE(labels.warnings.size() == 1);
     CHECK(labels.warnings.front().find("label flowcon.queue: \"") == 0);
   }

@@ -51,11 +51,8 @@ TEST_CASE("a value that is no number has an event of its own") {
   told.follow();
   CHECK(told.count(EventKind::diverging) == 1);
   CHECK(told.count(EventKind::nan) == 0);
-  told.job.verdict = growth::Verdict::measured;
-  told.follow();
-  told.job.verdict = growth::Verdict::diverging;
   told.job.extractor->feed("loss: nan", 2);
-  told.follow();
+  for (int i = 0; i < 3; ++i) told.follow();
   CHECK(told.count(EventKind::diverging) == 1);
   CHECK(told.count(EventKind::nan) == 1);
 }

@@ -15,6 +15,17 @@ namespace {
 
 namespace json = boost::json;
 
+// Somebody stopped all that has ended, or it goes on later.
+class Stopper : public ctrl::Companion {
+ public:
+  Async<void> begin() override { co_return; }
+  void look(double) override {}
+  ctrl::api::Routes routes() override { return {}; }
+  [[nodiscard]] bool is_cut_short(const std::string&) const override { return true; }
+  Async<void> settle(double) override { co_return; }
+  void end() override {}
+};
+
 // The epoch as an engine's log writes it, at 1e9 + `now` seconds.
 std::string moment(double now) {
   const auto seconds = static_cast<std::time_t>(1e9 + now);
@@ -112,6 +123,19 @@ TEST_CASE("a run that ends well leaves one profile, one that fails leaves none")
   CHECK(label(one, "mem") == 3e6);
   CHECK(host.said.body.find("API_KEY") == std::string::npos);
   CHECK(host.said.body.find("HOME") == std::string::npos);
+}
+
+TEST_CASE("a run that was cut short leaves no profile, though it ended with status 0") {
+  Host host;
+  host.begin();
+  host.daemon->accompany(std::make_unique<Stopper>());
+  host.start("a", {}, training());
+  double used = 0;
+  work(host, "a", 20, used);
+  host.pass();
+  host.stop("a");
+  host.pass();
+  CHECK(profiles(host).empty());
 }
 
 TEST_CASE("a container that is started again leaves a profile of each run") {

@@ -52,6 +52,7 @@ TEST_CASE("a container that was handed over has its limit and its original") {
   takeover.claim(claimed);
   CHECK(claimed.cpu.granted == 0.25);
   CHECK(claimed.cpu.list == List::cl);
+  CHECK(claimed.told.has_converged);
   CHECK(claimed.original.cpu.weight == 77);
   CHECK((claimed.is_limited && claimed.is_original_saved));
   CHECK_FALSE(claimed.has_all_limits);

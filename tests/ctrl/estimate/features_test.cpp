@@ -84,7 +84,16 @@ TEST_CASE("no feature and no family has what looks like a secret") {
   CHECK(features("-p0123456789abcdef --data /data/imagenet-2012/train --model resnext101_32x8d") ==
         "arg.data=/data/imagenet-2012/train arg.model=resnext101_32x8d ");
   CHECK(family("env PASSWORD=x login 0123456789abcdef0123456789abcdef01234567 -p0123456789abcdef "
-               "https://me:pw@host/a vae.py") == "vae env # login # # # vae.py");
+               "https://me:pw@host/a vae.py") == "vae env # # # # # vae.py");
+}
+
+TEST_CASE("a secret with blanks ends at the next option") {
+  CHECK(features("a --password my secret words --lr 1 b") == "arg.0=a arg.lr=1.000000 arg.3=b ");
+  CHECK(family("a --password my secret words --lr 1 b") == "vae a --password # # # --lr # b");
+  CHECK(features("--api-key=x y 7 --amp") == "arg.amp=1.000000 ");
+  CHECK(family("--api-key=x y 7 --amp") == "vae --api-key=# # # --amp");
+  CHECK(features("sh -c DB_PASS=x y z") == "arg.0=sh ");
+  CHECK(family("DB_PASS=x y vae.py --set my.token=x y -v z") == "vae # # # --set # # -v #");
 }
 
 TEST_CASE("of an environment numbers are kept, and no variable that may be a secret") {

@@ -42,6 +42,13 @@ TEST_CASE("the labels of a run are its phases, means and greatest values") {
                                            {"gpu_mem", 4e9}});
 }
 
+TEST_CASE("a run that was free for a moment needs no less than it used in all") {
+  RunMeter meter(0);
+  meter.sample({4, 4, 1, true, false});
+  meter.sample({100, 96, 192, true, true});
+  CHECK(labels_of(meter, 100, 1) == Labels{{"cpu_seconds", 193}, {"cpu", 1.93}});
+}
+
 TEST_CASE("the phases of a run that had only what others left at first begin after that") {
   RunMeter meter(100);
   meter.had_the_rest(104);

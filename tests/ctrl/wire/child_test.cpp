@@ -8,8 +8,11 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <string>
 
+#include "ctrl/pause.h"
 #include "ctrl/wire/run_alone.h"
 #include "tests/support/catch.h"
 
@@ -88,6 +91,33 @@ Async<Result<std::string>> close_without_files(Command command) {
   co_return said;
 }
 
+// Files that are open.
+std::ptrdiff_t open_files() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+// How many more files are open behind a program's end than before it.
+Async<Result<std::ptrdiff_t>> files_left_by(Command command) {
+  co_await pause(0);
+  const std::ptrdiff_t before = open_files();
+  const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
+  if (!child) co_return child.error();
+  (void)co_await (*child)->finish(kLong);
+  co_await pause(0.01);
+  co_return open_files() - before;
+}
+
+// Its status, after what it said.
+Async<Result<int>> status_of(Command command, double seconds, std::string* said) {
+  const auto child = Child::start(co_await boost::asio::this_coro::executor, command);
+  if (!child) co_return child.error();
+  const Result<std::string> first = co_await (*child)->read(kLong);
+  if (!first) co_return first.error();
+  *said = *first;
+  co_return co_await (*child)->finish(seconds);
+}
+
 }  // namespace
 
 TEST_CASE("a program gets its input and its words as they are, and its status comes back") {
@@ -136,6 +166,41 @@ TEST_CASE("a program is ended with all that it started where too many files are 
   CHECK(::waitpid(pid, &status, 0) == pid);
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
   ::prctl(PR_SET_CHILD_SUBREAPER, 0UL);
+}
+
+TEST_CASE("what a program that has ended left behind is killed, and costs no open file") {
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1UL) == 0);
+  const auto ran = run_here(shell("sleep 20 >/dev/null & echo $!"));
+  REQUIRE((ran.has_value() && ran->status == 0));
+  const pid_t pid = std::stoi(ran->out);
+  int status = 0;
+  CHECK(::waitpid(pid, &status, 0) == pid);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0UL);
+  // Not of its group, it goes on.
+  Command command = shell("setsid sleep 3 &", Joined::none);
+  const auto left = run_alone([&] { return files_left_by(command); });
+  REQUIRE(left.has_value());
+  CHECK(*left == 0);
+}
+
+TEST_CASE("a program that goes on when it was killed is not waited for") {
+  // As one that waits for a disk: of another group, it gets no signal.
+  Command command;
+  command.argv = {"python3", "-c",
+                  "import os, time\n"
+                  "os.setpgid(0, os.getpgid(os.getppid()))\n"
+                  "print(os.getpid(), flush=True)\n"
+                  "os.close(1)\n"
+                  "time.sleep(20)\n"};
+  command.joined = Joined::out;
+  std::string said;
+  const auto status = run_alone([&] { return status_of(command, 0.1, &said); });
+  REQUIRE((status.has_value() && !said.empty()));
+  CHECK(*status == 128 + SIGKILL);
+  const pid_t pid = std::stoi(said);
+  ::kill(pid, SIGKILL);
+  CHECK(::waitpid(pid, nullptr, 0) == pid);
 }
 
 TEST_CASE("of long output the first is kept, and of long complaints the last") {

@@ -115,8 +115,12 @@ class FakeEngine : public Engine {
     none.copy = Copy::absent;
     co_return none;
   }
-  Async<Result<std::vector<std::string>>> volumes_made(std::string) override {
-    co_return std::vector<std::string>();
+  Async<Result<std::vector<std::string>>> volumes_made(std::string id) override {
+    std::vector<std::string> names;
+    for (const auto& [name, move] : volumes_) {
+      if (move == id) names.push_back(name);
+    }
+    co_return names;
   }
   Async<Result<std::vector<DataVolume>>> data_volumes() override {
     std::vector<DataVolume> all;
@@ -148,6 +152,9 @@ class FakeEngine : public Engine {
       if (part.kind != PartKind::volume || data.empty()) continue;
       data_.insert(data);
       box.volumes.push_back({data, part.where, folder_of(data)});
+    }
+    for (const PlannedVolume& volume : plan.volumes) {
+      if (!is_data_volume(volume.name)) volumes_[volume.name] = id;
     }
     box.id = std::string(64, static_cast<char>('a' + made_ % 6));
     box.id.replace(0, 1, 1, static_cast<char>(made_ < 6 ? box.id[1] : '0' + made_ / 6 % 10));
@@ -230,6 +237,13 @@ class FakeEngine : public Engine {
     boxes_.erase(container);
     co_return Result<void>();
   }
+  Async<Result<void>> remove_ended(std::string container) override {
+    if (on_remove_ended_) on_remove_ended_(container);
+    const auto found = boxes_.find(container);
+    const bool is_running = found != boxes_.end() && found->second.copy == Copy::running;
+    if (is_running) co_return Result<void>();
+    co_return co_await remove(std::move(container));
+  }
   Async<Result<void>> keep_network(std::string name) override {
     networks_.insert(std::move(name));
     co_return Result<void>();
@@ -237,6 +251,7 @@ class FakeEngine : public Engine {
   Async<Result<void>> drop_networks() override { co_return Result<void>(); }
   Async<Result<void>> remove_volume(std::string name) override {
     data_.erase(name);
+    if (!used_.contains(name)) volumes_.erase(name);
     co_return Result<void>();
   }
   [[nodiscard]] static std::string folder_of(const std::string& volume) {
@@ -306,7 +321,9 @@ class FakeEngine : public Engine {
   [[nodiscard]] Box* first() { return boxes_.empty() ? nullptr : &boxes_.begin()->second; }
 
   std::map<std::string, Box> boxes_;
-  std::set<std::string> data_;  ///< names of volumes
+  std::set<std::string> data_;                  ///< names of volumes
+  std::map<std::string, std::string> volumes_;  ///< others, and the moves they were made for
+  std::set<std::string> used_;                  ///< of these, by containers of others
   std::set<std::string> swarm_;
   std::string architecture_ = "amd64";
   std::vector<std::string> images_;
@@ -314,6 +331,7 @@ class FakeEngine : public Engine {
   bool is_deaf_ = false;       ///< nobody gets its events
   bool loses_kill_ = false;    ///< the answer to a signal
   std::function<void()> on_execute_;
+  std::function<void(const std::string& id)> on_remove_ended_;
   std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;

@@ -105,3 +105,27 @@ TEST_CASE("a checkpoint command that the engine has forgotten is not waited for"
   CHECK(std::count_if(requests.begin(), requests.end(),
                       [](const auto& one) { return one.line == "GET /exec/e1/json"; }) == 1);
 }
+
+TEST_CASE("what has ended is removed without force, and stays where a person has started it") {
+  const flowcon::test::TempFolder folder;
+  flowcon::test::FakeDaemon daemon(folder.path() + "/engine");
+  boost::asio::io_context io{1};
+  ctrl::engine::Client client(io, folder.path() + "/engine");
+  DockerEngine engine(client);
+  daemon.answer("GET /containers/net-w0/json", 200,
+                R"({"Id":"net-w0","Name":"/net-w0","State":{"Status":"exited","ExitCode":0},)"
+                R"("HostConfig":{"NetworkMode":"bridge"}})");
+  const std::string removal = "DELETE /containers/net-w0?v=1";
+  for (const int status : {204, 409, 404, 500}) {
+    CAPTURE(status);
+    daemon.answer(removal, status, status == 204 ? "" : R"({"message":"as it is"})");
+    std::optional<Result<void>> removed;
+    const auto work = [&]() -> Async<void> { removed = co_await engine.remove_ended("net-w0"); };
+    ctrl::spawn(io, "test", work);
+    io.restart();
+    io.run();
+    REQUIRE(removed);
+    CHECK(removed->has_value() == (status != 500));
+    CHECK(daemon.requests().back().line == removal);
+  }
+}

@@ -58,6 +58,34 @@ TEST_CASE("a move is told to its other side alone, and when it has ended too") {
   CHECK(text_of(member(*parse_json(ended.body), "entry"), "step") == "done");
 }
 
+TEST_CASE("nor to a host that asks for one of the same id") {
+  TwoHosts hosts;
+  hold_at("target.transfer:10");
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.until([&] { return hosts.target.rows.step() == "transfer"; }));
+  Result<Entry> theirs = parse_entry(hosts.source.rows.rows_.begin()->second.entry);
+  REQUIRE(theirs.has_value());
+  const auto status = [&](const std::string& speaker) {
+    theirs->source = speaker;
+    ctrl::api::Request request;
+    request.method = "POST";
+    request.target = "/v1/peer/moves";
+    const std::string body = R"({"entry":)" + render(*theirs) + "}";
+    std::optional<unsigned> said;
+    auto life = [&]() -> Async<void> {
+      ctrl::Pull pull = pull_of(body);
+      const ctrl::api::Response response =
+          co_await hosts.target.mover().answer_long(request, std::move(pull), speaker);
+      said = response.status;
+    };
+    ctrl::spawn(hosts.io, "test", life);
+    REQUIRE(hosts.until([&] { return said.has_value(); }));
+    return *said;
+  };
+  CHECK(status(host_id('3')) == 403);
+  CHECK(status(host_id('1')) == 200);
+}
+
 TEST_CASE("a copy that was not looked at since the start is not told of") {
   TwoHosts hosts;
   hold_at("source.start:600");

@@ -89,6 +89,21 @@ TEST_CASE_METHOD(ExplainFixture, "several decisions are shown oldest first") {
   test::check_golden("plugin/explain_last.txt", outcome.out);
 }
 
+TEST_CASE_METHOD(ExplainFixture, "that flowcond has not searched all of its records is said") {
+  const auto cut = [](const std::string& decisions) {
+    return R"({"decisions":[)" + decisions + R"(],"cut":true})";
+  };
+  fake.answer("GET /v1/containers/vae/explain?last=3", 200, cut(decision("1", "executor", "one")));
+  const Outcome few = run({"vae", "-n", "3"});
+  CHECK(few.status == 0);
+  CHECK(few.err == "There may be older decisions.\n");
+  reply(200, cut(""));
+  const Outcome none = run({"vae"});
+  CHECK(none.status == 1);
+  CHECK(none.err ==
+        "no decision about vae is in the 16 MiB of records that flowcond has searched\n");
+}
+
 TEST_CASE_METHOD(ExplainFixture, "json is flowcond's answer byte for byte") {
   const std::string answer = answer_of(decision("1790000020.0", "executor",
                                                 "a \xC2\x9B"
@@ -147,6 +162,8 @@ TEST_CASE_METHOD(ExplainFixture, "nothing recorded, and an unknown container") {
   CHECK(no_state.out.empty());
   CHECK(gone.status == 1);
   CHECK(gone.err == "nothing is recorded of gone\n");
+  fake.answer("GET /v1/queue/gone", 200, R"({"name":"gone","state":"waiting"})");
+  CHECK(run({"gone"}).err == "gone waits in the queue: docker flowcon queue show gone\n");
 }
 
 TEST_CASE_METHOD(ExplainFixture, "answers of a wrong shape are no crash") {

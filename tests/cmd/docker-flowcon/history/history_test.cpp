@@ -116,6 +116,8 @@ TEST_CASE_METHOD(HistoryFixture, "a container that nothing is known of is flowco
 
   CHECK(outcome.status == 1);
   CHECK(outcome.err == "nothing is recorded of gone\n");
+  fake.answer("GET /v1/queue/gone", 200, R"({"name":"gone","state":"placing"})");
+  CHECK(run({"gone"}).err == "gone waits in the queue: docker flowcon queue show gone\n");
 }
 
 }  // namespace

@@ -47,6 +47,38 @@ TEST_CASE_METHOD(JobLogsFixture, "logs: a job that runs elsewhere is asked for b
 }
 
 TEST_CASE_METHOD(JobLogsFixture,
+                 "logs: each part of a log elsewhere begins where the last one ended") {
+  job(R"("state":"running","host":"h1")");
+  const std::string log = "GET /v1/containers/vae/log";
+  const auto part = [](const std::string& text, bool has_more) {
+    const std::string line = cluster::migration::render_record({1'000'000'000, false, text});
+    return render_json({{"lines", line},
+                        {"after", 1'000'000},
+                        {"skip", 2},
+                        {"more", has_more},
+                        {"forwarded_to", "h1"}});
+  };
+  daemon.answer(log + "?tail=0", 200, R"({"lines":"","forwarded_to":"h1"})");
+  daemon.answer(log, 200, part("loss", true));
+  daemon.answer(log + "?after=1000000&skip=2", 200, part(" 1\n", false));
+  CHECK(run("vae").out == "loss 1\n");
+}
+
+TEST_CASE_METHOD(JobLogsFixture, "logs: an older flowcond elsewhere is not asked to skip records") {
+  job(R"("state":"running","host":"h1")");
+  const std::string log = "GET /v1/containers/vae/log";
+  const auto part = [](const std::string& text, bool has_more) {
+    const std::string line = cluster::migration::render_record({1'000'000'000, false, text});
+    return render_json(
+        {{"lines", line}, {"after", 1'000'000}, {"more", has_more}, {"forwarded_to", "h1"}});
+  };
+  daemon.answer(log + "?tail=0", 200, R"({"lines":"","forwarded_to":"h1"})");
+  daemon.answer(log, 200, part("loss", true));
+  daemon.answer(log + "?after=1000000", 200, part(" 1\n", false));
+  CHECK(run("vae").out == "loss 1\n");
+}
+
+TEST_CASE_METHOD(JobLogsFixture,
                  "logs: a host that does not answer, and a job that waits, are said") {
   daemon.answer("GET /v1/containers/vae/log?tail=0", 200, R"({"lines":""})");
   daemon.answer("GET /v1/containers/vae/past-log?from=0", 200, R"({"lines":""})");

@@ -32,6 +32,35 @@ TEST_CASE_METHOD(SteeringFixture,
   }
 }
 
+TEST_CASE_METHOD(SteeringFixture,
+                 "a job that waits, or has several containers, is said to be that") {
+  for (const std::string name : {"vae", "net", "old"}) {
+    fake.answer("POST /v1/containers/" + name + "/pin", 404,
+                R"({"error":"No such container: )" + name + R"("})");
+  }
+  fake.answer("GET /v1/queue/vae", 200, R"({"name":"vae","state":"waiting","tasks":[]})");
+  fake.answer("GET /v1/queue/net", 200,
+              R"({"name":"net","state":"running","tasks":[{"name":"net-w0"},{"name":"net-w1"}]})");
+  fake.answer("GET /v1/queue/old", 200, R"({"name":"old","state":"done","tasks":[]})");
+
+  const Outcome outcome = run({"pin", "--cpu", "0.5", "vae", "net", "old"});
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err ==
+        "vae waits in the queue: docker flowcon queue show vae\n"
+        "net is a job of several containers; name one of them: net-w0, net-w1\n"
+        "No such container: old\n");
+}
+
+TEST_CASE_METHOD(SteeringFixture, "what is refused or has no time now is no job for that") {
+  fake.answer("GET /v1/queue/net", 200,
+              R"({"name":"net","state":"running","tasks":[{"name":"net-w0"},{"name":"net-w1"}]})");
+  for (const int status : {409, 422, 503}) {
+    CAPTURE(status);
+    fake.answer("POST /v1/containers/net/pin", status, R"({"error":"not now"})");
+    CHECK(run({"pin", "--cpu", "0.5", "net"}).err == "not now\n");
+  }
+}
+
 TEST_CASE_METHOD(SteeringFixture, "--all is one call for all containers") {
   fake.answer("POST /v1/pause", 200, R"({"paused":true})");
   fake.answer("POST /v1/resume", 200, R"({"paused":false})");

@@ -63,6 +63,7 @@ TEST_CASE_METHOD(QueueFixture, "json has exact values, templates see every field
   test::check_golden("plugin/queue.json", run({"--all", "--format", "json"}).out);
   CHECK(run({"--format", "{{.Name}} {{.Request.CPU}} {{.Left}}"}).out.substr(0, 25) ==
         "net 2 6000.5\nvae 0.5 480\n");
+  CHECK(run({"--format", "{{.Name}}[{{.Home}}]"}).out.find("net[]\nvae[]\n") == 0);
   CHECK(run({"--format", "{{.Nope}}", "-a"}).status == 1);
   CHECK(run({"--format", "{{"}).err.find("template parsing error") == 0);
 }
@@ -95,7 +96,28 @@ TEST_CASE_METHOD(QueueFixture, "a job that was refused lately is told beside the
               R"({"jobs":[{"name":"big","state":"refused","note":"no room, ever","submitted":)" +
                   render_number(wall_seconds() - 60) + "}]}");
 
-  CHECK(run({}).err.find("big was refused: no room, ever\n") == 0);
+  CHECK(run({}).err.find("big was refused: no room, ever; remove it first: docker rm big\n") == 0);
+}
+
+TEST_CASE_METHOD(QueueFixture, "a refused job whose name a later one has is not told of") {
+  const auto job = [](const std::string& state, double age) {
+    return R"({"name":"big","state":")" + state + R"(","submitted":)" +
+           render_number(wall_seconds() - age) + "}";
+  };
+  fake.answer("GET /v1/queue", 200,
+              R"({"jobs":[)" + job("running", 30) + "," + job("refused", 60) + "]}");
+  CHECK(run({}).err.empty());
+  fake.answer("GET /v1/queue", 200,
+              R"({"jobs":[)" + job("running", 60) + "," + job("refused", 30) + "]}");
+  CHECK(run({}).err.find("big was refused") == 0);
+}
+
+TEST_CASE_METHOD(QueueFixture, "a switch of one letter takes a value, as docker's do") {
+  fake.answer("GET /v1/queue", 200, kQueue);
+  CHECK(run({"-a=true"}).out == run({"--all"}).out);
+  CHECK(run({"-a=false"}).out == run({}).out);
+  CHECK(run({"-a="}).err.find("unknown shorthand flag: '=' in -a=\n") == 0);
+  CHECK(run({"-a=maybe"}).status == 125);
 }
 
 TEST_CASE_METHOD(QueueFixture, "an answer that is none, and flowcond's own errors, are said") {

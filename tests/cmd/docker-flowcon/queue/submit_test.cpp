@@ -2,7 +2,9 @@
 #include "cmd/docker-flowcon/queue/submit.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "cmd/docker-flowcon/queue/refusal.h"
@@ -65,19 +67,28 @@ TEST_CASE_METHOD(SubmitFixture, "submit is docker create with the labels of run 
         std::string::npos);
 }
 
-TEST_CASE(
-    "a job that flowcond refuses is told at once, and one that it has not heard of is awaited") {
+// A docker that says the id of what it creates, and flowcond.
+class IdFixture {
+ public:
+  IdFixture() {
+    std::ofstream(docker) << "#!/bin/sh\ncase $2 in --cidfile=*) echo " << kId
+                          << " >\"${2#--cidfile=}\" ;; esac\n";
+    chmod(docker.c_str(), 0755);
+  }
+
   test::TempFolder folder;
-  const std::string docker = folder.path() + "/docker";
-  std::ofstream(docker) << "#!/bin/sh\ncase $2 in --cidfile=*) echo " << kId
-                        << " >\"${2#--cidfile=}\" ;; esac\n";
-  chmod(docker.c_str(), 0755);
-  test::FakeDaemon daemon(folder.path() + "/s");
-  const Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
-                                {"FLOWCON_SOCKET", folder.path() + "/s"},
-                                {"TMPDIR", folder.path()},
-                                {"PATH", "/usr/bin:/bin"}};
+  std::string docker = folder.path() + "/docker";
+  test::FakeDaemon daemon{folder.path() + "/s"};
+  Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                          {"FLOWCON_SOCKET", folder.path() + "/s"},
+                          {"TMPDIR", folder.path()},
+                          {"PATH", "/usr/bin:/bin"}};
   const std::string target = "GET /v1/queue/" + kId;
+};
+
+TEST_CASE_METHOD(
+    IdFixture,
+    "a job that flowcond refuses is told at once, and one that it has not heard of is awaited") {
   daemon.answer(target, 404, R"({"error":"No such job"})");
   std::thread later([&] {
     while (daemon.requests().size() < 2) std::this_thread::yield();
@@ -91,7 +102,77 @@ TEST_CASE(
   daemon.answer(target, 200, R"({"name":"vae","state":"refused","note":"it asks for 99 cores"})");
   const Outcome refused = run_in_child({"flowcon", "submit", "image"}, environment);
   CHECK(refused.status == 1);
-  CHECK(refused.err == "vae was refused: it asks for 99 cores\n");
+  CHECK(refused.err == "vae was refused: it asks for 99 cores; remove it first: docker rm vae\n");
+
+  daemon.answer(target, 503, R"({"error":"flowcond has just started"})");
+  daemon.then(target, 200, R"({"name":"vae","state":"refused","note":"too much; docker rm it"})");
+  const Outcome late = run_in_child({"flowcon", "submit", "image"}, environment);
+  CHECK(late.status == 1);
+  CHECK(late.err == "vae was refused: too much; docker rm it\n");
+}
+
+TEST_CASE_METHOD(IdFixture,
+                 "a container that flowcond does not know in the end is no job that waits") {
+  const auto submit = [&] {
+    std::ostringstream out, err;
+    Terminal terminal{out, err};
+    const Invocation invocation;
+    const Session session{invocation, environment, terminal, folder.path() + "/s", true};
+    SubmitOptions options;
+    options.patience = std::chrono::milliseconds(20);
+    const int status = run_submit(session, options, {"image"});
+    return Outcome{status, out.str(), err.str()};
+  };
+  daemon.answer(target, 404, R"({"error":"No such job"})");
+  const Outcome unknown = submit();
+  CHECK(unknown.status == 0);
+  CHECK(unknown.err ==
+        "flowcond does not know this container; does it watch this engine? See: docker flowcon "
+        "doctor\n");
+  daemon.answer(target, 503, R"({"error":"its journal cannot be read"})");
+  CHECK(submit().err ==
+        "It is not known whether flowcond has this job: its journal cannot be read\n");
+}
+
+TEST_CASE("only the flowcond that watches the job's engine is awaited") {
+  test::TempFolder folder;
+  const std::string docker = folder.path() + "/docker";
+  std::ofstream(docker) << "#!/bin/sh\ncase $2 in --cidfile=*) echo " << kId
+                        << " >\"${2#--cidfile=}\" ;; esac\n";
+  chmod(docker.c_str(), 0755);
+  std::filesystem::create_directory_symlink(folder.path(), folder.path() + "/run");
+  for (const char* socket : {"/docker.sock", "/other.sock"}) std::ofstream(folder.path() + socket);
+  test::FakeDaemon daemon(folder.path() + "/s");
+  Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                          {"DOCKER_HOST", "unix://" + folder.path() + "/other.sock"},
+                          {"FLOWCON_SOCKET", folder.path() + "/s"},
+                          {"TMPDIR", folder.path()},
+                          {"PATH", "/usr/bin:/bin"}};
+  const std::string target = "GET /v1/queue/" + kId;
+  daemon.answer(target, 404, R"({"error":"No such job"})");
+  daemon.answer("GET /v1/status", 200,
+                R"({"engine":{"socket":")" + folder.path() + R"(/run/docker.sock"}})");
+
+  const auto asked = [&] {
+    const auto all = daemon.requests();
+    return std::count_if(all.begin(), all.end(),
+                         [&](const auto& request) { return request.line == target; });
+  };
+  const Outcome other = run_in_child({"flowcon", "submit", "image"}, environment);
+  CHECK(other.status == 0);
+  CHECK(other.err.starts_with("flowcond at unix://" + folder.path() +
+                              "/s watches the engine at unix://" + folder.path() +
+                              "/run/docker.sock, so it does not start this job at unix://" +
+                              folder.path() + "/other.sock. "));
+  const auto before = asked();
+  CHECK(before > 1);
+
+  // The same one by another path.
+  environment["DOCKER_HOST"] = "unix://" + folder.path() + "/docker.sock";
+  daemon.then(target, 200, R"({"name":"vae","state":"waiting","note":""})");
+  const Outcome same = run_in_child({"flowcon", "submit", "image"}, environment);
+  CHECK(same.err == "It starts when there is room; watch it with: docker flowcon queue\n");
+  CHECK(asked() == before + 2);
 }
 
 TEST_CASE_METHOD(SubmitFixture, "docker's failure is its status, and nothing is said of a queue") {

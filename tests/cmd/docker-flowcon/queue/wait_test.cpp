@@ -40,6 +40,23 @@ TEST_CASE_METHOD(WaitFixture, "wait prints each status and ends with the last on
   CHECK(run({"b", "a"}).status == 3);
 }
 
+TEST_CASE_METHOD(WaitFixture, "the end of a job that flowcond forgets before the others' is kept") {
+  answer_with("a", job("a", "running", "null"));
+  fake.answer("GET /v1/queue/b", 200, job("b", "running", "null"));
+  fake.answer("GET /v1/queue/id-b", 200, job("b", "failed", "3"));
+  std::thread later([this] {
+    while (fake.requests().size() < 5) std::this_thread::yield();
+    fake.answer("GET /v1/queue/id-b", 404, R"({"error":"No such job: id-b"})");
+    fake.answer("GET /v1/queue/id-a", 200, job("a", "done", "0"));
+  });
+
+  const Outcome outcome = run({"a", "b"});
+  later.join();
+  CHECK(outcome.out == "0\n3\n");
+  CHECK(outcome.err.empty());
+  CHECK(outcome.status == 3);
+}
+
 TEST_CASE_METHOD(WaitFixture, "a job without a status of its own is a sentence and 1") {
   answer_with("a", job("a", "cancelled", "null", "by user 1000\\u001b"));
   answer_with("b", job("b", "refused", "null", "no room, ever"));

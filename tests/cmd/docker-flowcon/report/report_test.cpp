@@ -391,6 +391,17 @@ TEST_CASE_METHOD(ReportFixture, "- is stdout, as /dev/stdout is, and containers 
   CHECK(run({"-o", "/dev/stdout"}).out.ends_with("</html>\n"));
 }
 
+TEST_CASE_METHOD(ReportFixture, "containers that come in parts are all there") {
+  fake.answer("GET /v1/runs?since=1790000000", 200,
+              R"({"runs":[{"id":"4c01","name":"vae"}],)"
+              R"("next":"since=1790000000&started=1790000001&after=1"})");
+  fake.answer("GET /v1/runs?since=1790000000&started=1790000001&after=1", 200,
+              R"({"runs":[{"id":"4c02","name":"gru"}],"next":null})");
+  const std::string page = run({"-o", "-"}).out;
+  CHECK(page.find(">vae</th>") != std::string::npos);
+  CHECK(page.find(">gru</th>") != std::string::npos);
+}
+
 TEST_CASE_METHOD(ReportFixture, "a name goes before the beginnings of ids") {
   fake.answer("GET /v1/runs?since=1790000000", 200,
               R"({"runs":[{"id":"4c01","name":"vae"},{"id":"4c02","name":"4"}]})");
@@ -424,7 +435,7 @@ TEST_CASE_METHOD(ReportFixture,
 }
 
 TEST_CASE_METHOD(ReportFixture, "jobs of the queue have their times, and their states as data") {
-  fake.answer("GET /v1/queue", 200,
+  fake.answer("GET /v1/queue?ended=200", 200,
               R"({"jobs":[{"id":"4c02","name":"gru","submitted":1790000100},)"
               R"({"id":"4c03","name":"old","submitted":1780000000,"ended":1780000100},)"
               R"({"id":"../x","name":"evil"},7,)"
@@ -452,6 +463,46 @@ TEST_CASE_METHOD(ReportFixture, "jobs of the queue have their times, and their s
   const std::string named = run({"-o", "-", "gru"}).out;
   CHECK(named.find(">waits for 2 cores<") != std::string::npos);
   CHECK(named.find(">ended with 137 twice, gave up<") == std::string::npos);
+}
+
+TEST_CASE_METHOD(ReportFixture, "a job that waits can be named, and one of several containers") {
+  fake.answer("GET /v1/queue?ended=200", 200,
+              R"({"jobs":[{"id":"4d01","name":"net","submitted":1790000100},)"
+              R"({"id":"4d02","name":"lstm","submitted":1790000100}]})");
+  fake.answer("GET /v1/queue/4d01", 200,
+              R"({"name":"net","state":"running","tasks":[{"id":"4c02","name":"gru"},{"id":""}]})");
+  fake.answer("GET /v1/queue/4d02", 200, R"({"name":"lstm","state":"waiting","tasks":[]})");
+
+  const Outcome waiting = run({"-o", "-", "lstm"});
+  CHECK(waiting.status == 0);
+  CHECK(waiting.out.find(">lstm</th>") != std::string::npos);
+  CHECK(waiting.out.find(">vae</th>") == std::string::npos);
+  const std::string net = run({"-o", "-", "net"}).out;
+  CHECK(net.find(">gru</th>") != std::string::npos);
+  CHECK(net.find(">vae</th>") == std::string::npos);
+  CHECK(run({"-o", "-", "net", "cnn"}).err == "No such container: cnn (no records in this time)\n");
+}
+
+TEST_CASE_METHOD(ReportFixture, "an older flowcond is asked for its queue as it knows it") {
+  fake.answer("GET /v1/queue?ended=200", 422, R"({"error":"ended is no parameter of this call"})");
+  fake.answer("GET /v1/queue", 200,
+              R"({"jobs":[{"id":"4d02","name":"lstm","submitted":1790000100}]})");
+  fake.answer("GET /v1/queue/4d02", 200, R"({"name":"lstm","state":"waiting","tasks":[]})");
+  CHECK(run({"-o", "-", "lstm"}).out.find(">lstm</th>") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ReportFixture, "more ended jobs than flowcond remembers are a note") {
+  const auto page = [this](int count) {
+    std::string jobs;
+    for (int i = 0; i < count; ++i) {
+      jobs += std::string(i > 0 ? "," : "") + R"({"id":"4d02","ended":1790000400})";
+    }
+    fake.answer("GET /v1/queue?ended=200", 200, "{\"jobs\":[" + jobs + "]}");
+    return run({"-o", "-"}).out;
+  };
+  const std::string note = "Of jobs that have ended only the last 200 are shown.";
+  CHECK(page(199).find(note) == std::string::npos);
+  CHECK(page(200).find(note) != std::string::npos);
 }
 
 TEST_CASE_METHOD(ReportFixture, "the words of the page around the charts") {

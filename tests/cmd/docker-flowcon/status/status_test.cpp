@@ -210,6 +210,11 @@ TEST_CASE_METHOD(StatusFixture, "--filter keeps the containers that fit, and the
   CHECK(names({"--filter", "list=CL", "--filter=list=NL"}) == "vae-1\nvae-2\ngru\n");
   CHECK(names({"--filter", "id=a", "--filter", "image=x:1"}) == "vae-1\ngru\n");
   CHECK(names({"--filter", "metric=loss"}).empty());
+  const Outcome other = run({"--filter", "list=CL", "gru"});
+  CHECK(other.status == 0);
+  CHECK(other.err == "WARNING: the disk is full\n");
+  CHECK(run({"-q=false", "--filter", "list=CL", "--format", "{{.Name}}", "gru", "vae-1"}).out ==
+        "vae-1\n");
   CHECK(run({"--filter", "name=vae-1"}).err ==
         "WARNING: the disk is full\nWARNING: vae-1: first\n");
   CHECK(run({"vae-2"}).err == "WARNING: the disk is full\nWARNING: vae-2: second\n");
@@ -256,6 +261,9 @@ TEST_CASE_METHOD(StatusFixture, "a container of another host is found by its nam
   const Outcome nowhere = run({"lstm"});
   CHECK(nowhere.status == 1);
   CHECK(nowhere.err.find("No such container: lstm\n") != std::string::npos);
+  fake.answer("GET /v1/queue/lstm", 200, R"({"name":"lstm","state":"waiting"})");
+  CHECK(run({"lstm"}).err.find("lstm waits in the queue: docker flowcon queue show lstm\n") !=
+        std::string::npos);
 }
 
 TEST_CASE_METHOD(StatusFixture, "an answer without containers is an error") {

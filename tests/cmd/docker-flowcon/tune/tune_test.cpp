@@ -68,7 +68,14 @@ class TuneFixture {
                       {"finished", histories[i].at("finished")}});
       fake.answer("GET /v1/containers/" + id + "/history", 200, render_json(histories[i]));
     }
-    fake.answer("GET /v1/runs?since=1790000000", 200, render_json(json::object{{"runs", runs}}));
+    // Two parts: the first run, and the others.
+    const std::string query = "since=1790000000&started=1790000000&after=1";
+    const json::array others(runs.begin() + 1, runs.end());
+    runs.resize(1);
+    fake.answer("GET /v1/runs?since=1790000000", 200,
+                render_json(json::object{{"runs", runs}, {"next", query}}));
+    fake.answer("GET /v1/runs?" + query, 200,
+                render_json(json::object{{"runs", others}, {"next", nullptr}}));
   }
 
   Outcome run(std::vector<std::string> words) {
