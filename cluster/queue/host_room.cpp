@@ -154,9 +154,8 @@ bool HostRoom::has_early() const {
 }
 
 bool HostRoom::is_early(const std::string& id) const {
-  const double now = world_.clock.steady();
-  if (early_.id != id || now >= early_.since + kMostEarly || !has_weights()) return false;
-  return has_early();
+  return early_.id == id && world_.clock.steady() < early_.since + kMostEarly && has_weights() &&
+         has_early();
 }
 
 void HostRoom::look() {

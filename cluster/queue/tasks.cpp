@@ -217,8 +217,8 @@ void Tasks::lose(const HeldTask& task) {
   }
   if (keeps_volumes(task)) {
     ctrl::log::warning("task " + printable(task.ticket.name, 80) +
-                       " was removed after its end, so its results do not come home; they stay "
-                       "in the volumes with the label " +
+                       " was removed before its results came home; they stay in the volumes with "
+                       "the label " +
                        std::string(ctrl::kMovedLabel) + "=" + task.birth);
   } else {
     left_[task.birth] = task.owner;

@@ -361,27 +361,6 @@ struct PeersStand : Stand {
   queue::PeerProfiles others{teller, [] { return kNow; }};
 };
 
-}  // namespace
-
-TEST_CASE("what ran on other hosts counts as what ran here") {
-  Stand stand;
-  stand.keep(training(epochs(5)), {{"mem", 3e9}});
-  Teller teller;
-  teller.says = {told(profile(3.1e9) + "," + profile(3.2e9), "since=5&after=2")};
-  queue::Estimates estimates{stand.host, teller,
-                             [&](std::string name) { return stand.image(std::move(name)); },
-                             [] { return kNow; }};
-  ctrl::spawn(stand.io, "begin", estimates.begin());
-  stand.settle();
-  estimates.look(1000);
-  stand.settle();
-  const auto found = estimates.estimate(training(epochs(5)));
-  REQUIRE(found.size() == 1);
-  CHECK(is(found.front(), estimate::EstimateBasis::repeat, 3.1e9, 3.2e9, 3));
-}
-
-namespace {
-
 // Of a job by what peer 2 tells beside what this host knows.
 std::map<std::string, estimate::LabelEstimate> estimated_with(Stand& stand, Teller& teller) {
   queue::Estimates estimates{stand.host, teller,
@@ -404,6 +383,16 @@ std::string lies() {
 }
 
 }  // namespace
+
+TEST_CASE("what ran on other hosts counts as what ran here") {
+  Stand stand;
+  stand.keep(training(epochs(5)), {{"mem", 3e9}});
+  Teller teller;
+  teller.says = {told(profile(3.1e9) + "," + profile(3.2e9), "since=5&after=2")};
+  const auto found = estimated_with(stand, teller);
+  REQUIRE(found.size() == 1);
+  CHECK(is(found.at("mem"), estimate::EstimateBasis::repeat, 3.1e9, 3.2e9, 3));
+}
 
 TEST_CASE("what has run here three times is estimated by that, whatever others tell of it") {
   Stand stand;
