@@ -20,6 +20,7 @@ constexpr std::int64_t kFinishLooks = 100'000'000;
 constexpr std::int64_t kFinishRounds = 4000;
 constexpr std::size_t kPolished = 12;  // of the population, at the end
 constexpr double kSameFitness = 1e-9;
+constexpr double kEnumerated = 10;  // plans cost as much as one that is bred
 
 }  // namespace
 
@@ -75,7 +76,7 @@ bool Grouping::may_have_room() const {
 
 bool Grouping::has_few_plans() const {
   if (planner_.tasks().size() > kMostSearched) return false;
-  const auto most = static_cast<double>(plans_);
+  const double most = kEnumerated * static_cast<double>(plans_);
   double plans = 1;
   for (std::size_t i = 0; i < planner_.tasks().size() && plans <= most; ++i) {
     plans *= static_cast<double>(planner_.nodes());

@@ -43,12 +43,6 @@ bool is_class(const Field& field) {
          std::find(names.begin(), names.end(), lower(field.key)) != names.end();
 }
 
-/// Of UTF-16 every second byte of a word is zero; one alone is a slip.
-bool is_binary(std::string_view text) {
-  if (text.find('\0') == std::string_view::npos) return false;
-  return 4 * std::count(text.begin(), text.end(), '\0') > static_cast<std::ptrdiff_t>(text.size());
-}
-
 }  // namespace
 
 Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), series_(keep) {
@@ -75,6 +69,8 @@ bool Collector::settle() {
 }
 
 void Collector::feed(std::string_view line, double time) {
+  // A file that was cut while its writer kept its place begins with a hole.
+  line.remove_prefix(std::min(line.find_first_not_of('\0'), line.size()));
   whole_ = line.size();
   if (!words_.empty() && !holds_any(line, words_)) return;
   if (line.find("\xEF\xBC") != std::string_view::npos) {
@@ -406,6 +402,9 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
     const Role role = is_outer       ? Role::epoch
                       : says_nothing ? Role::unknown
                                      : role_of_ratio(text, field);
+    // "Accuracy: 10.4% (1040 / 10000)": where a value comes from.
+    if (index > 0 && fields[index - 1].percent && judged_[index - 1].info.weight > kNamedWeight)
+      return;
     if (!is_aside(text, field)) count(field, is_outer ? ~name : name, role, PlanStep::Kind::ratio);
   } else if (is_outer && field.integer) {
     count(field, ~name, Role::epoch);
@@ -537,6 +536,7 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
   if (judged.info.is_best) identity = mix(identity, 5);
   if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
+  if (query_.is_same(field.key)) identity = mix(identity, 7);
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position, kind);
   if (!series || (is_settled() && series != series_.favoured())) return;
   if (plans_) {

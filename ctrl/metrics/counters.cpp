@@ -101,6 +101,16 @@ bool has_free_number(std::string_view text) {
   return false;
 }
 
+/// "episodes=4000" and nothing else: as settings are listed.
+bool is_listed(std::string_view text, const Field& field) {
+  constexpr std::array<std::string_view, 5> names{"episodes", "iterations", "iters", "steps",
+                                                  "trials"};
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  const std::size_t equals = std::min(text.find('='), text.size());
+  return std::find(names.begin(), names.end(), text.substr(begin, equals - begin)) != names.end() &&
+         field.at == equals + 1 && end_of_number(text, field.at) == text.size();
+}
+
 }  // namespace
 
 std::size_t percent_of_bar(std::string_view line) {
@@ -304,6 +314,7 @@ bool is_end_of_shares(std::string_view text, const Field& field) {
 
 std::optional<StatedTotal> stated_total(std::string_view text, const Field& field) {
   if (!field.integer || field.has_total || !(field.value > 1)) return std::nullopt;
+  if (is_listed(text, field)) return StatedTotal{false, field.value};
   if (lower(field.key).ends_with("until step")) return StatedTotal{false, field.value};
   const std::string_view word = word_behind(text, end_of_number(text, field.at));
   if (word.size() < 4 || (word.back() != 's' && word != "kimg")) return std::nullopt;

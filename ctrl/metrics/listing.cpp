@@ -38,6 +38,11 @@ bool is_listing(std::string_view line) {
                           line.find(" == ") != line.npos || line.find(" != ") != line.npos);
 }
 
+bool is_binary(std::string_view line) {
+  if (line.find('\0') == std::string_view::npos) return false;
+  return 4 * std::count(line.begin(), line.end(), '\0') > static_cast<std::ptrdiff_t>(line.size());
+}
+
 bool is_of_fold(std::string_view line) {
   for (const std::string_view word : {"Fold", "fold"}) {
     const std::size_t at = line.find(word);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that show a command or a program: what is in them was not measured.
+// Lines that show a command, a program or no text: what is in them was not measured.
 #pragma once
 
 #include <string_view>
@@ -11,6 +11,9 @@ namespace flowcon::ctrl::metrics {
 
 /// "return step % 2 == 1", "return 404;", and the scores of a search in scikit-learn's words.
 [[nodiscard]] bool is_listing(std::string_view line);
+
+/// Of UTF-16 every second byte of a word is zero; one alone is a slip.
+[[nodiscard]] bool is_binary(std::string_view line);
 
 /// "Fold #1: loss=3.6": a part of a cross-validation.
 [[nodiscard]] bool is_of_fold(std::string_view line);

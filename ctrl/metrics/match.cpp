@@ -49,7 +49,7 @@ std::string_view leaf_of(std::string_view key) {
 }  // namespace
 
 NameQuery::NameQuery(std::string_view asked)
-    : asked_(lower(asked)), normal_(normal_form(asked)), words_(name_words(asked)) {
+    : asked_(asked), normal_(normal_form(asked)), words_(name_words(asked)) {
   wants_average_ = has_any(words_, {"avg", "average", "mean", "running", "smoothed"});
   wants_epoch_ = has_any(words_, {"epoch"});
   for (const std::string& word : words_) {
@@ -58,7 +58,8 @@ NameQuery::NameQuery(std::string_view asked)
 }
 
 int NameQuery::match(std::string_view key, Phase line_phase) const {
-  if (lower(key) == asked_) return 6;
+  if (is_same(key)) return 7;
+  if (lower(key) == lower(asked_)) return 6;
   const std::string normal = normal_form(key);
   if (normal.empty() || normal_.empty()) return 0;
   if (normal == normal_) return 5;

@@ -15,8 +15,10 @@ class NameQuery {
  public:
   explicit NameQuery(std::string_view asked);
   [[nodiscard]] bool empty() const { return asked_.empty(); }
-  /// 0 = another metric; more is closer, 6 = the same text. Phases and grain are not looked at.
+  /// 0 = another metric; more is closer, 7 = the same text. Phases and grain are not looked at.
   [[nodiscard]] int match(std::string_view key, Phase line_phase) const;
+  /// "Loss" is not "loss" here.
+  [[nodiscard]] bool is_same(std::string_view key) const { return !empty() && key == asked_; }
   /// Between series that match equally well: what the user said about the kind of value.
   [[nodiscard]] double preference(const Series& series) const;
 

@@ -250,6 +250,9 @@ std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
     if (end < line_.size() && (line_[end] == 'T' || line_[end] == 'Z')) {
       end = skip_any(line_, end + 1, ":-.+Z");
     }
+    const std::string_view half = line_.substr(end, 3);  // of a day
+    const bool ends_there = end + 3 >= line_.size() || !is_letter(line_[end + 3]);
+    if ((half == " AM" || half == " PM") && ends_there) end += 3;
     set_fence(end);
     std::size_t word = end;
     while (word < line_.size() && is_letter(line_[word])) ++word;
@@ -371,8 +374,10 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
     name_before_counter(field, begin);
   }
   field.bracketed = key.bracketed && field.key.empty();
-  if (field.key.empty() && !field.bracketed && !key.after_number) {
+  if (field.key.empty() && !field.bracketed) {
     field.key = key_after(end, number.integer || field.unit);
+    // "Epoch 3 : 0.98 Loss".
+    if (key.after_number && judge_name(field.key).weight <= kNamedWeight) field.key = {};
     field.named_after = !field.key.empty();
   }
   const std::string_view apart = field.unit ? std::string_view{} : far_unit(end);

@@ -327,10 +327,14 @@ std::string_view LineScanner::key_after(std::size_t at, bool is_count) const {
   if (at >= line_.size() || line_[at] != ' ') return {};
   const std::size_t from = at + 1;
   std::size_t end = from;
-  while (end < line_.size() && end - from < 40 &&
-         (is_letter(line_[end]) || line_[end] == ' ' || line_[end] == '_' || line_[end] == '/')) {
-    ++end;
-  }
+  const auto is_of_name = [this, from](std::size_t i) {
+    // "C.E. Loss".
+    const bool is_initial = line_[i] == '.' && i > from && is_letter(line_[i - 1]) &&
+                            (i == from + 1 || !is_letter(line_[i - 2]));
+    return is_letter(line_[i]) || line_[i] == ' ' || line_[i] == '_' || line_[i] == '/' ||
+           is_initial;
+  };
+  while (end < line_.size() && end - from < 40 && is_of_name(end)) ++end;
   const bool closed =
       end == line_.size() || std::string_view(",;|)").find(line_[end]) != std::string_view::npos;
   if (end == from || !is_letter(line_[from])) return {};

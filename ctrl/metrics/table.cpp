@@ -224,7 +224,9 @@ bool TableReader::read_header(std::string_view line) {
     ways = {Split::wide_blanks, Split::blanks};
   }
   for (Split how : ways) {
-    if (!split(line, how, parts_) || parts_.size() < 2) continue;
+    if (!split(line, how, parts_)) continue;
+    if (how != Split::pipes && parts_.back().empty()) parts_.pop_back();  // "loss\tacc\t"
+    if (parts_.size() < 2) continue;
     if (how == Split::wide_blanks && parts_.size() < 3) continue;
     if (!std::all_of(parts_.begin(), parts_.end(), is_name)) continue;
     int known = 0;
@@ -335,7 +337,9 @@ bool TableReader::read_row(std::string_view text) {
 }
 
 bool TableReader::read_row(std::string_view line, Split how) {
-  if (!split(line, how, parts_)) return false;
+  if (!split(line, how, parts_) || parts_.empty()) return false;
+  const bool ends_in_mark = parts_.size() == columns_.size() + 1 && parts_.back().empty();
+  if (ends_in_mark && how != Split::pipes) parts_.pop_back();
   const bool has_marks = how != Split::blanks && how != Split::wide_blanks;
   const bool had_remark = how == Split::blanks && drop_remark(line);
   const std::size_t most = std::max(columns_.size(), narrow_.size());

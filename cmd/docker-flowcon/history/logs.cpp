@@ -202,9 +202,10 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
   // The last of those before that moment, not of all.
   const bool ends_before = tail && !options.until.empty();
   PastLines past(moment(options.since), moment(options.until), ends_before ? tail : std::nullopt);
-  std::string query = tail && !ends_before
-                          ? "?tail=" + std::to_string(std::min<std::size_t>(*tail, kMostTail))
-                          : "";
+  // None of what was printed so far, but where it ends.
+  bool is_past = options.follow && tail == 0 && !ends_before;
+  const std::size_t lines = is_past ? 1 : std::min(tail.value_or(0), kMostTail);
+  std::string query = tail && !ends_before ? "?tail=" + std::to_string(lines) : "";
   if (options.details) session.terminal.err << "There are no details of a log on another host.\n";
   bool is_line_begun = false;
   for (bool is_first = true;; is_first = false) {
@@ -214,14 +215,15 @@ int show_elsewhere(const Session& session, const LogsOptions& options, const Dae
     if (!page) return report(session.terminal, page.error());
     past.take(page->lines);
     for (const LogRecord& record : past.shown(!page->has_more)) {
-      show(session, options, record, is_line_begun);
+      if (!is_past) show(session, options, record, is_line_begun);
       is_line_begun = !ends_line(record);
     }
     session.terminal.out.flush();
     session.terminal.err.flush();
     if (!session.terminal.out) return kFailed;
-    if (!page->next.empty()) query = page->next;
+    query = page->next;
     if (page->has_more) continue;
+    is_past = false;
     if (!options.follow || (!page->is_running && !goes_on)) return kDone;
     std::this_thread::sleep_for(kLookEach);
   }

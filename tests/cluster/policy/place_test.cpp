@@ -354,6 +354,29 @@ TEST_CASE("a batch gets the best of all plans, where these can be counted") {
   }
 }
 
+TEST_CASE("what two nodes just hold is divided in the best way") {
+  PlaceState state = place_state({host("n0", "d/r1", 21), host("n1", "d/r0", 27, 2)}, {});
+  state.nodes[0].cap = {{"cpu", 24}, {"gpu", 21}, {"mem", 20}};
+  state.nodes[1].cap = {{"cpu", 31}, {"gpu", 27}, {"mem", 23}};
+  state.nodes[1].used = {{"cpu", 2}, {"gpu", 2}, {"mem", 1}};
+  struct Ask {
+    const char* id;
+    double cpu, gpu, mem;
+  };
+  const Ask asks[] = {{"c0-ps", 3, 2, 5}, {"c1-ps", 1, 3, 2}, {"c-0", 7, 5, 3},
+                      {"c2-ps", 5, 1, 3}, {"b-0", 2, 5, 5},   {"c3-ps", 2, 3, 5},
+                      {"a-0", 1, 5, 2},   {"b0-ps", 8, 0, 2}, {"b1-ps", 2, 3, 0},
+                      {"b-1", 8, 0, 0},   {"c4-ps", 6, 6, 8}, {"a0-ps", 1, 0, 0},
+                      {"b-2", 1, 7, 2},   {"c5-ps", 2, 3, 5}, {"c6-ps", 4, 3, 0}};
+  for (const Ask& ask : asks) {
+    state.tasks.push_back(task(ask.id, ask.gpu, ask.cpu));
+    state.tasks.back().job = std::string(1, ask.id[0]);
+    state.tasks.back().request.emplace_back("mem", ask.mem);
+  }
+  state.mode = PlaceMode::batch;
+  CHECK(placed(state).fitness == Approx(-6.0));
+}
+
 TEST_CASE("of a batch that does not fit the last jobs are left out") {
   PlaceState state =
       place_state({host("n1", "d/r", 2), host("n2", "d/r", 2)},

@@ -332,4 +332,33 @@ TEST_CASE("one zero byte does not hide the value beside it") {
   CHECK(test::report_on(log, {}).count == 3);
 }
 
+TEST_CASE("the hole at the beginning of a file that was cut hides nothing") {
+  Extractor extractor = extractor_for({}, 8);
+  extractor.feed(std::string(500, '\0') + "step 700 | loss 4.5", 1);
+  extractor.feed("step 710 | loss 4.25", 2);
+  CHECK(values_of(extractor.report()) == Values{4.5, 4.25});
+  CHECK(extractor.report().warning.empty());
+}
+
+TEST_CASE("a name with initials stands behind its value as well") {
+  Spec spec;
+  spec.metric = "C.E. Loss";
+  Extractor extractor = extractor_for(spec, 8);
+  extractor.feed("Epoch 0 @ 10:27 PM : 0.9816 C.E. Loss, 94.28% Accuracy", 1);
+  extractor.feed("Epoch 1 @ 10:48 PM : 0.9731 C.E. Loss, 94.78% Accuracy", 2);
+  CHECK(extractor.report().metric == "C.E. Loss");
+  CHECK(values_of(extractor.report()) == Values{0.9816, 0.9731});
+}
+
+TEST_CASE("of names that differ in their case the one asked for is meant") {
+  Spec spec;
+  spec.metric = "Loss";
+  Extractor extractor = extractor_for(spec, 8);
+  for (int i = 1; i <= 6; ++i) {
+    extractor.feed("batch " + std::to_string(i) + "/60 loss=88", i);
+    if (i % 3 == 0) extractor.feed("Epoch " + std::to_string(i / 3) + " Loss: 91.5", i);
+  }
+  CHECK(values_of(extractor.report()) == Values{91.5, 91.5});
+}
+
 }  // namespace flowcon::ctrl::metrics

@@ -57,6 +57,21 @@ TEST_CASE("the counter that speaks for the job knows when it came first and last
   }
 }
 
+TEST_CASE("a setting on a line of its own says how many, the source of a share does not") {
+  std::vector<std::string> lines{"## Settings", "\tepisodes=4000", "\tlr=0.1"};
+  for (const char* episode : {"Episode 1", "Episode 2", "Episode 3"}) {
+    lines.push_back(std::string(episode) + "\tScore: 0.12");
+  }
+  CHECK(progress_of(lines) == "3/4000");
+  // A counter that stands alone.
+  CHECK(progress_of({"steps=100", "loss=0.5", "steps=200", "loss=0.4"}) == "-");
+  std::vector<std::string> shares;
+  for (const char* right : {"10.40% (1040", "11.20% (1120", "13.00% (1300", "20.10% (2010"}) {
+    shares.push_back("Accuracy on Test-Set: " + std::string(right) + " / 10000)");
+  }
+  CHECK(progress_of(shares) == "-");
+}
+
 TEST_CASE("a counter within an epoch of unknown many never speaks for the job") {
   CHECK(progress_of({"Train Epoch: 4 [640/12000 (5%)]\tLoss: 0.5"}) == "epoch 4+0.053333");
   CHECK(progress_of({"TRAIN [4][600/12000] Loss 0.5"}) == "epoch 4+0.05");

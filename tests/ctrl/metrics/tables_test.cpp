@@ -186,6 +186,11 @@ TEST_CASE("bars around the name of a value are walls") {
   is_loss(table({"epoch| loss| acc"}, "#| @| 0.5"), "loss");
 }
 
+TEST_CASE("a tab behind the last name or the last value begins no further column") {
+  is_loss(table({"total loss\tscore loss\tctc loss\t"}, "@\t0.5\t0.#\t"), "total loss");
+  is_loss(table({"total loss\tscore loss\tctc loss"}, "@\t0.5\t0.#\t"), "total loss");
+}
+
 TEST_CASE("prose beneath a heading is no row") {
   const Report report = table({"epoch, loss, accuracy"}, "next, we look at run, #");
   CHECK(report.metric.find("accuracy") == std::string::npos);

@@ -18,11 +18,13 @@ class JobLogsFixture {
       daemon.answer("GET /v1/queue/" + name, 200, answer);
     }
   }
-  Outcome run(const std::string& name) const {
-    return run_in_child({"flowcon", "logs", name},
-                        {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
-                         {"FLOWCON_SOCKET", docker.folder() + "/s"},
-                         {"PATH", "/usr/bin:/bin"}});
+  Outcome run(const std::string& name, const std::vector<std::string>& flags = {}) const {
+    std::vector<std::string> words{"flowcon", "logs"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.push_back(name);
+    return run_in_child(words, {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                {"FLOWCON_SOCKET", docker.folder() + "/s"},
+                                {"PATH", "/usr/bin:/bin"}});
   }
 
   FakeDocker docker{0, "here\n"};
@@ -62,6 +64,36 @@ TEST_CASE_METHOD(JobLogsFixture,
   daemon.answer(log, 200, part("loss", true));
   daemon.answer(log + "?after=1000000&skip=2", 200, part(" 1\n", false));
   CHECK(run("vae").out == "loss 1\n");
+}
+
+TEST_CASE_METHOD(JobLogsFixture, "logs: of one that is followed from now on, what comes is shown") {
+  job(R"("state":"running","host":"h1")");
+  const std::string log = "GET /v1/containers/vae/log";
+  const auto part = [](const std::string& text, std::int64_t second, bool is_running) {
+    const std::string line =
+        cluster::migration::render_record({second * 1'000'000'000, false, text});
+    return render_json({{"lines", line},
+                        {"after", second * 1'000'000},
+                        {"skip", 1},
+                        {"running", is_running},
+                        {"forwarded_to", "h1"}});
+  };
+  daemon.answer(log + "?tail=0", 200, R"({"lines":"","forwarded_to":"h1"})");
+  const std::vector<std::string> from_now{"--tail", "0", "-f"};
+  SECTION("behind the last line") {
+    daemon.answer(log + "?tail=1", 200, part("loss 2\n", 1, true));
+    daemon.answer(log + "?after=1000000&skip=1", 200, part("loss 1\n", 2, false));
+    // Its end: the queue has no such job any more.
+    daemon.answer("GET /v1/queue/vae", 404, "{}");
+    CHECK(run("vae", from_now).out == "loss 1\n");
+  }
+  SECTION("all, where nothing was printed yet") {
+    daemon.answer("GET /v1/queue/vae", 404, "{}");
+    daemon.answer(log + "?tail=1", 200,
+                  R"({"lines":"","after":0,"skip":0,"running":true,"forwarded_to":"h1"})");
+    daemon.answer(log, 200, part("loss 1\n", 2, false));
+    CHECK(run("vae", from_now).out == "loss 1\n");
+  }
 }
 
 TEST_CASE_METHOD(JobLogsFixture, "logs: an older flowcond elsewhere is not asked to skip records") {
