@@ -86,17 +86,6 @@ std::int64_t most_workers(const Group& group, std::int64_t most, double now) {
   return std::min(most, present(group, false) + more);
 }
 
-// Of a group whose counter was seen to move with as many workers as it has.
-std::optional<double> left_by_pace(const Job& job) {
-  const std::optional<double> open = job.pace.open();
-  if (!open || !job.entry.group || job.entry.state != JobState::running) return std::nullopt;
-  for (const Pace& pace : job.pace.paces()) {
-    const bool is_so = pace.workers == present(*job.entry.group, false);
-    if (is_so && *open > 0) return *open / pace.rate;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void Conductor::wake() {
@@ -171,13 +160,17 @@ Async<void> Conductor::tell_coordinator(std::string id) {
 
 // The workers of a group go on together: what is left of the first one is left of all.
 std::optional<double> Conductor::left(const Job& job) const {
-  if (const auto measured = left_by_pace(job)) return measured;
   const JobPtr leader = job.entry.group ? leader_of(owner_.jobs(), job) : nullptr;
+  const auto forecast = world_.host.forecast(leader ? leader->entry.id : job.entry.id);
+  // One that waits for a GPU, a disk or other hosts does not go as fast as its CPU time has it.
+  const bool is_narrow = forecast ? forecast->width.has_value() : job.width_seen.has_value();
+  if (job.entry.state == JobState::running && (job.entry.group || is_narrow)) {
+    const std::int64_t workers = job.entry.group ? present(*job.entry.group, false) : 1;
+    if (const auto measured = job.pace.left(workers)) return measured;
+  }
   const Request& asked = job.entry.group ? job.worker_request : job.request;
   const double cores = std::max(kLeastCores, asked.cpu.value);
-  if (const auto forecast = world_.host.forecast(leader ? leader->entry.id : job.entry.id)) {
-    return forecast->left / std::min(cores, forecast->width.value_or(cores));
-  }
+  if (forecast) return forecast->left / std::min(cores, forecast->width.value_or(cores));
   // Of one that waits again its run knew more than earlier ones do.
   const Job& seen = leader && leader->left_seen ? *leader : job;
   if (seen.left_seen) return *seen.left_seen / std::min(cores, seen.width_seen.value_or(cores));
@@ -203,20 +196,24 @@ void Conductor::note_left(Job& job) const {
   }
 }
 
-// The counter of its first worker, while all of them run.
-void Conductor::note_pace(Job& group) const {
-  const JobPtr leader = leader_of(owner_.jobs(), group);
-  const std::vector<JobEntry>& tasks = group.entry.group->tasks;
-  const auto is_worker = [](const JobEntry& task) { return !task.is_ps && is_present(task); };
-  const bool all_run = std::all_of(tasks.begin(), tasks.end(), [&](const JobEntry& task) {
-    return !is_worker(task) || task.state == JobState::running;
-  });
-  if (!leader || group.entry.state != JobState::running || !all_run) return group.pace.rest();
-  std::optional<double> done = leader->done_seen;
-  if (const auto forecast = world_.host.forecast(leader->entry.id)) done = forecast->done;
-  if (!done) return;
-  const auto workers = std::count_if(tasks.begin(), tasks.end(), is_worker);
-  group.pace.see(world_.clock.steady(), workers, *done);
+// The counter, of a group that of its first worker while all of them run.
+void Conductor::note_pace(Job& job) const {
+  const JobPtr leader = job.entry.group ? leader_of(owner_.jobs(), job) : nullptr;
+  const Job* first = job.entry.group ? leader.get() : &job;
+  std::int64_t workers = 1;
+  bool all_run = job.entry.state == JobState::running;
+  if (job.entry.group) {
+    const std::vector<JobEntry>& tasks = job.entry.group->tasks;
+    const auto is_worker = [](const JobEntry& task) { return !task.is_ps && is_present(task); };
+    workers = std::count_if(tasks.begin(), tasks.end(), is_worker);
+    all_run = all_run && std::all_of(tasks.begin(), tasks.end(), [&](const JobEntry& task) {
+                return !is_worker(task) || task.state == JobState::running;
+              });
+  }
+  if (!first || !all_run) return job.pace.rest();
+  std::optional<double> done = first->done_seen;
+  if (const auto forecast = world_.host.forecast(first->entry.id)) done = forecast->done;
+  if (done) job.pace.see(world_.clock.steady(), workers, *done);
 }
 
 // Between hosts its tasks need a network; one that runs has it, or not.
@@ -231,7 +228,6 @@ Span Conductor::span_of(const Job& group) const {
 
 // Of a group: its tasks together, one worker's request in `reported`.
 void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
-  note_pace(job);
   const double now = world_.clock.wall();
   const Group& group = *job.entry.group;
   ctrl::WorkerRange range = workers_of(job.entry);
@@ -281,6 +277,7 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
   reported.task.since = std::max(0.0, now - entry.submitted);
   reported.task.waited = waited(entry, now);
   reported.task.served = served(entry, now);
+  note_pace(job);
   reported.task.left = left(job);
   note_left(job);
   reported.task.priority = priority_of(job);

@@ -81,7 +81,7 @@ class Conductor {
   void report_group(Job& job, bool runs, ReportedJob& reported) const;
   void report_waiting(const Job& job, ReportedJob& reported) const;
   void note_left(Job& job) const;
-  void note_pace(Job& group) const;
+  void note_pace(Job& job) const;
   [[nodiscard]] Span span_of(const Job& group) const;
 
   World& world_;

@@ -73,7 +73,7 @@ struct Job {
   std::optional<double> left_seen;        ///< CPU seconds, as its runs said last
   std::optional<double> width_seen;       ///< cores that it can use
   std::optional<double> done_seen;        ///< share, by the counter of a task on another host
-  PaceMeter pace;                         ///< of a group
+  PaceMeter pace;
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 
   ctrl::Mutex writing;  ///< of its line of the journal, which for a group's task is the group's

@@ -45,4 +45,13 @@ std::optional<double> PaceMeter::open() const {
   return done_ < 0 ? std::nullopt : std::optional(1 - done_);
 }
 
+std::optional<double> PaceMeter::left(std::int64_t workers) const {
+  const std::optional<double> share = open();
+  if (!share || !(*share > 0)) return std::nullopt;
+  for (const Pace& pace : paces()) {
+    if (pace.workers == workers) return *share / pace.rate;
+  }
+  return std::nullopt;
+}
+
 }  // namespace flowcon::cluster::queue

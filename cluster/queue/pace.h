@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a job of several workers gets on with each number of them, by its progress counter.
+// How fast a job gets on with each number of workers, by its progress counter.
 // Pure.
 #pragma once
 
@@ -33,6 +33,8 @@ class PaceMeter {
   [[nodiscard]] std::vector<Pace> paces() const;
   /// What is not done, as it was seen last. Empty: it has no counter.
   [[nodiscard]] std::optional<double> open() const;
+  /// Seconds until all is done with so many. Empty: it had not that many for long enough.
+  [[nodiscard]] std::optional<double> left(std::int64_t workers) const;
 
  private:
   struct Point {

@@ -18,6 +18,8 @@ TEST_CASE("each number of workers has the pace of its own stretches, from move t
   CHECK(paces[1].workers == 2);
   CHECK(paces[1].rate == Approx(0.02));
   CHECK(meter.open() == Approx(0.67));
+  CHECK(meter.left(2) == Approx(33.5));
+  CHECK_FALSE(meter.left(3));
 }
 
 TEST_CASE("what stands still is not measured") {
