@@ -235,6 +235,8 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
         ctrl::log::info("peer " + printable(name_of_host(network_, speaker), 80) +
                         " passes on: " + printable(wanted->target, 200));
       }
+      // What was judged is what is asked, whatever else the engine knows by that name.
+      if (!goes_on) wanted->target.replace(kContainers.size(), name->size(), id);
     }
     if (goes_on) {
       Wanted further = *wanted;

@@ -243,6 +243,8 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   const bool is_own = text_of(config, "Hostname") == group.id.substr(0, 12);
   const std::string& shared = group.group->network;
   if (is_own || shared == kHostNetwork) body.erase("Hostname");
+  // Where none is said, the engine takes the image's: [""] says that there is none.
+  if (is_nothing(member(config, "Entrypoint"))) body["Entrypoint"] = json::array{""};
   body["Env"] = with_environment(config, environment_of(group, task));
   body["Labels"] = with_labels(config, said, group, task);
   const json::value& host = member(inspect, "HostConfig");

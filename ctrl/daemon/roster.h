@@ -24,10 +24,12 @@ struct Roster {
   std::map<std::string, Ending> ending;  ///< have ended, and their logs are read to the end
   std::vector<std::string> active;       ///< supported, running, not paused; in order of arrival
 
-  /// The id that a name, an id or a unique beginning of one means; "" = none.
+  /// The id that an id, a name or a unique beginning of one means; "" = none.
   [[nodiscard]] std::string find(const std::string& name) const {
+    // As the engine: a whole id before a name.
+    if (jobs.contains(name)) return name;
     for (const auto& [id, job] : jobs) {
-      if (id == name || job.container.name == name) return id;
+      if (job.container.name == name) return id;
     }
     std::string by_prefix;
     for (const auto& [id, job] : jobs) {

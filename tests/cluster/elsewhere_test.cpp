@@ -269,9 +269,10 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what c
   CHECK(take(call("GET", "/v1/profiles?since=5&after=1"), '3').status == 200);
   CHECK(take(call("GET", "/v1/containers/own/explain"), '3').status == 200);
   CHECK(take(call("POST", "/v1/containers/vae/pin"), '2').status == 200);
-  CHECK(host.calls_ == std::vector<std::string>{
-                           "GET /v1/status {}", "GET /v1/profiles?since=5&after=1 {}",
-                           "GET /v1/containers/own/explain {}", "POST /v1/containers/vae/pin {}"});
+  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/status {}",
+                                                "GET /v1/profiles?since=5&after=1 {}",
+                                                "GET /v1/containers/own/explain {}",
+                                                "POST /v1/containers/vae-id/pin {}"});
   host.calls_.clear();
   CHECK(take(call("POST", "/v1/containers/vae/pin"), '3').status == 403);
   CHECK(take(call("POST", "/v1/containers/own/pin"), '2').status == 403);
@@ -290,7 +291,8 @@ TEST_CASE_METHOD(ElsewhereStand, "what a container prints is told to the host th
   moves.views_ = {moved("vae", '2', '1')};
   host.ids_ = {{"vae", "vae-id"}, {"own", "own-id"}};
   CHECK(take(call("GET", "/v1/containers/vae/log?tail=5"), '2').status == 200);
-  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/containers/vae/log?tail=5 {}"});
+  // Whatever else the engine knows by that name.
+  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/containers/vae-id/log?tail=5 {}"});
   host.calls_.clear();
   CHECK(take(call("GET", "/v1/containers/vae/log?tail=5"), '3').status == 403);
   CHECK(take(call("GET", "/v1/containers/own/log"), '2').status == 403);

@@ -153,6 +153,7 @@ class Describer {
     carry(config_, kConfig, made_.body);
     carry(host_, kHostConfig, host_body_);
     environment();
+    no_entrypoint();
     if (const std::string given = text_of(config_, "Hostname"); given != made_.id.substr(0, 12)) {
       if (!given.empty()) made_.body["Hostname"] = given;
     }
@@ -186,6 +187,9 @@ class Describer {
     if (made_.name.starts_with('/')) made_.name.erase(0, 1);
     if (!is_object_name(made_.name)) {
       return bad_input("the container's name " + quoted(made_.name) + " is none");
+    }
+    if (is_container_id(made_.name)) {
+      refuse("its name looks like a container's id: docker rename");
     }
     made_.image = text_of(inspect_, "Image");
     if (!is_digest(made_.image)) return bad_input("the engine's answer has no image id");
@@ -223,6 +227,11 @@ class Describer {
     }
     if (resumes_) all.emplace_back("FLOWCON_RESUME=1");
     made_.body["Env"] = std::move(all);
+  }
+
+  // Where none is said, the engine takes the image's: [""] says that there is none.
+  void no_entrypoint() {
+    if (!made_.body.contains("Entrypoint")) made_.body["Entrypoint"] = json::array{""};
   }
 
   void namespaces() {
@@ -273,6 +282,9 @@ class Describer {
       }
     }
     for (const json::value& mount : list_of(host_, "Mounts")) {
+      if (!text_of(member(mount, "VolumeOptions"), "Subpath").empty()) {
+        refuse("it mounts a part of a volume (volume-subpath)");
+      }
       if (text_of(mount, "Type") != "tmpfs") continue;
       json::object made{{"Type", "tmpfs"}, {"Target", text_of(mount, "Target")}};
       const json::object& options = object_of(mount, "TmpfsOptions");

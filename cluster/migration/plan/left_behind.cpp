@@ -17,13 +17,15 @@ constexpr std::int64_t kDeleted = 2;  // the engine's word for it
 
 }  // namespace
 
-std::vector<std::string> changed_paths(std::string_view answer) {
+ChangedPaths changed_paths(std::string_view answer) {
   std::string text(answer.substr(0, kMaxChangesBytes));
-  if (text.size() < answer.size()) text = text.substr(0, text.rfind('}') + 1) + "]";
+  ChangedPaths changed;
+  changed.is_cut = text.size() < answer.size();
+  if (changed.is_cut) text = text.substr(0, text.rfind('}') + 1) + "]";
   std::vector<std::string> paths;
   const Result<json::value> parsed = parse_json(text);
   const json::array* list = parsed ? parsed->if_array() : nullptr;
-  if (list == nullptr) return paths;
+  if (list == nullptr) return changed;
   for (const json::value& one : *list) {
     const json::value& kind = member(one, "Kind");
     std::string path = text_of(one, "Path");
@@ -37,12 +39,11 @@ std::vector<std::string> changed_paths(std::string_view answer) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
                                         [&](char x, char y) { return key(x) < key(y); });
   });
-  std::vector<std::string> leaves;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const bool is_folder = i + 1 < paths.size() && is_within(paths[i + 1], paths[i]);
-    if (!is_folder) leaves.push_back(std::move(paths[i]));
+    if (!is_folder) changed.paths.push_back(std::move(paths[i]));
   }
-  return leaves;
+  return changed;
 }
 
 bool is_of_mount(const json::object& body, std::string_view path) {

@@ -13,9 +13,19 @@ namespace flowcon::cluster::migration {
 /// As much of the engine's list as is read, in bytes.
 inline constexpr std::size_t kMaxChangesBytes = 8U << 20;
 
+/// Where there are more of them than are looked at.
+inline constexpr const char* kTooManyChanges =
+    "it has changed more files of its image than flowcond looks at, and learnt state may be among "
+    "them: name where it saves in the label flowcon.checkpoint.path";
+
+struct ChangedPaths {
+  std::vector<std::string> paths;
+  bool is_cut = false;  ///< there are more
+};
+
 /// Paths in the container that were added or changed and that none of the others lies below. Of the
 /// engine's answer to GET /containers/ID/changes, or as much of it as came.
-[[nodiscard]] std::vector<std::string> changed_paths(std::string_view answer);
+[[nodiscard]] ChangedPaths changed_paths(std::string_view answer);
 
 /// Is it in a mount of `body` (of POST /containers/create), or above one?
 [[nodiscard]] bool is_of_mount(const boost::json::object& body, std::string_view path);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/text.h"
 
 namespace flowcon::cluster::migration {
@@ -11,6 +12,10 @@ bool is_object_name(std::string_view name) {
   if (name.empty() || name.size() > 255 || !is_alnum(name.front())) return false;
   return std::all_of(name.begin(), name.end(),
                      [](char c) { return is_alnum(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+bool is_container_name(std::string_view name) {
+  return is_object_name(name) && !is_container_id(name);
 }
 
 bool is_plain_path(std::string_view path) {

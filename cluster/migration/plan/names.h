@@ -10,6 +10,9 @@ namespace flowcon::cluster::migration {
 /// 255 bytes.
 [[nodiscard]] bool is_object_name(std::string_view name);
 
+/// A name of a container that no engine takes for another one's id?
+[[nodiscard]] bool is_container_name(std::string_view name);
+
 /// Absolute, without "." and ".." and control characters, at most 4096 bytes?
 [[nodiscard]] bool is_plain_path(std::string_view path);
 

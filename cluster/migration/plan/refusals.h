@@ -38,12 +38,16 @@ inline constexpr const char* kUnreached = "this host cannot reach the host that 
 /// How a name begins to be taken there: what has it may go.
 inline constexpr const char* kNameTaken = "a container is called ";
 
+/// Of two hosts that exchange no files: a job runs at home, or on other hosts.
+inline constexpr const char* kOtherUsers =
+    "its engine maps users otherwise (userns-remap, rootless): files would have other owners there";
+
 /// Of a refusal as its source keeps it: is the reason one of these?
 [[nodiscard]] inline bool is_passing_refusal(std::string_view reason) {
-  constexpr std::array kPassing{kDiskFull,     kNoSpace,   kUnfinished,   kNoRoomNow,   kDraining,
-                                kStopping,     kNameTaken, kWrittenTo,    kDataGone,    kTasksWait,
-                                kOnTheirWay,   kNotOver,   kTooMany,      kUnreached,   kNoPeer,
-                                kNotReachable, kRestarted, kSilentSource, kSilentEngine};
+  constexpr std::array kPassing{
+      kDiskFull,  kNoSpace,      kUnfinished, kNoRoomNow,    kDraining,     kStopping,  kNameTaken,
+      kWrittenTo, kDataGone,     kTasksWait,  kOnTheirWay,   kNotOver,      kTooMany,   kUnreached,
+      kNoPeer,    kNotReachable, kRestarted,  kSilentSource, kSilentEngine, kOtherUsers};
   return std::any_of(kPassing.begin(), kPassing.end(),
                      [&](const char* one) { return reason.find(one) != std::string_view::npos; });
 }

@@ -21,6 +21,7 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/log_lines.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/host_files.h"
 #include "cluster/migration/run/labels.h"
 #include "cluster/migration/run/processes.h"
@@ -273,6 +274,9 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   const std::string host = architecture_of(text_of(*about, "Architecture"));
   if (!runs_on(host, plan.image.architecture)) {
     reasons.push_back(image_is_for(plan.image.architecture) + ", that host is " + host);
+  }
+  if (!is_same_mapping(user_mapping(*about), plan.user_mapping)) {
+    reasons.emplace_back(kOtherUsers);
   }
   if (needs_criu(plan)) {
     Result<std::string> why = co_await why_no_criu();

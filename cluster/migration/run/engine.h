@@ -78,6 +78,7 @@ struct Conflicts {
 struct About {
   std::string architecture;        ///< plan/architecture.h
   std::set<std::string> managers;  ///< ids of those of its Docker Swarm; empty: it is in none
+  std::string user_mapping;        ///< as user_mapping()
 };
 
 class Engine {
@@ -98,8 +99,8 @@ class Engine {
   /// those that run and write to it.
   virtual Async<Result<Volumes>> look_at_volumes(Description description) = 0;
 
-  /// Why the plan cannot be made real here: name, volumes, network, ports, memory. Errors: the
-  /// engine does not answer.
+  /// Why the plan cannot be made real here: name, volumes, network, ports, users, memory. Errors:
+  /// the engine does not answer.
   virtual Async<Result<Conflicts>> conflicts(std::string name, Plan plan) = 0;
   /// Where it keeps its data. Errors: it does not answer.
   virtual Async<Result<std::string>> root() = 0;

@@ -116,7 +116,7 @@ Async<Result<void>> DockerEngine::drop_networks() {
 Async<Result<About>> DockerEngine::about() {
   const Result<json::value> said = co_await info();
   if (!said) co_return said.error();
-  About about{architecture_of(text_of(*said, "Architecture")), {}};
+  About about{architecture_of(text_of(*said, "Architecture")), {}, user_mapping(*said)};
   const json::value& swarm = member(*said, "Swarm");
   if (text_of(swarm, "LocalNodeState") != "active") co_return about;
   for (const json::value& one : list_of(swarm, "RemoteManagers")) {

@@ -127,12 +127,13 @@ bool is_inside(const std::string& source, const AcceptPolicy& policy) {
 
 LeftBehind look_at_changes(const std::string& changes, const std::string& upper,
                            const json::object& body, std::optional<timespec> asked) {
-  std::vector<std::string> paths = changed_paths(changes);
+  auto [paths, is_cut] = changed_paths(changes);
   std::erase_if(paths, [&](const std::string& path) {
     return is_of_engine(path) || is_of_mount(body, path);
   });
-  if (paths.size() > kMostChanged) paths.resize(kMostChanged);
   LeftBehind left;
+  left.is_cut = is_cut || paths.size() > kMostChanged;
+  if (paths.size() > kMostChanged) paths.resize(kMostChanged);
   for (std::string& path : with_content(upper, std::move(paths))) {
     // What it has written last is what it saves, wherever that is.
     const bool has_saved = asked && !upper.empty() && is_new_file(upper + path, *asked);

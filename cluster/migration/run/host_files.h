@@ -38,6 +38,7 @@ struct DataMark {
 struct LeftBehind {
   std::vector<std::string> files;
   std::vector<std::string> passing;
+  bool is_cut = false;  ///< there are more changes than were looked at
 };
 
 class HostFiles {

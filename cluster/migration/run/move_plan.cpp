@@ -160,6 +160,7 @@ class Reader {
     }
     plan_.awaits_value = is_true(value_, "awaits_value");
     plan_.has_brought_image = is_true(value_, "has_brought_image");
+    plan_.user_mapping = printable(text_of(value_, "user_mapping"), 80);
     if (Result<void> task = this->task(); !task) return task;
     const json::value& checkpoint = member(value_, "checkpoint");
     plan_.checkpoint.path = text_of(checkpoint, "path");
@@ -196,6 +197,33 @@ class Reader {
 };
 
 }  // namespace
+
+std::string user_mapping(const json::value& info) {
+  for (const json::value& option : list_of(info, "SecurityOptions")) {
+    // "name=userns", and more behind a comma.
+    const std::string text = text_of(option);
+    const std::string name = text.substr(0, text.find(','));
+    if (name == "name=rootless") return "rootless";
+    if (name != "name=userns") continue;
+    // Below the folder that it was given there is one for each mapping.
+    const std::string root = text_of(info, "DockerRootDir");
+    const std::string last = root.substr(root.rfind('/') + 1);
+    const std::size_t dot = last.find('.');
+    const bool is_told = dot != std::string::npos &&
+                         parse_number<std::uint32_t>(last.substr(0, dot)) &&
+                         parse_number<std::uint32_t>(last.substr(dot + 1));
+    return is_told ? last : "userns-remap";
+  }
+  return "";
+}
+
+bool has_compared(const Plan& plan, const json::value& said) {
+  return plan.user_mapping.empty() || is_true(said, kComparesUsers);
+}
+
+bool is_same_mapping(const std::string& one, const std::string& other) {
+  return one == other && one.find_first_not_of("0123456789.") == std::string::npos;
+}
 
 const char* name(PartKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
 
@@ -238,6 +266,7 @@ json::object to_json(const Plan& plan) {
           {"is_early", plan.is_early},
           {"is_first", plan.is_first},
           {"birth", plan.birth},
+          {"user_mapping", plan.user_mapping},
           {"checkpoint", json::object{{"path", plan.checkpoint.path},
                                       {"signal", plan.checkpoint.signal},
                                       {"command", texts(plan.checkpoint.command)},

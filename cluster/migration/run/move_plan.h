@@ -54,9 +54,25 @@ struct Plan {
   bool is_early = false;           ///< of a birth: as MoveOrder::is_early
   bool is_first = false;           ///< of a birth: as MoveOrder::is_first
   std::string birth;               ///< of a return: the birth whose copy goes home
+  std::string user_mapping;        ///< of the source's engine: user_mapping(); of a return: ""
 };
 
 [[nodiscard]] const char* name(PartKind kind);
+
+/// The member by which a target says that it compares Plan::user_mapping with its own.
+inline constexpr const char* kComparesUsers = "compares_users";
+
+/// What in an engine's answer to GET /info gives files other owners than those that a container
+/// sees: "UID.GID" (userns-remap: what is root there), or a word for what equals no other one's;
+/// empty: nothing.
+[[nodiscard]] std::string user_mapping(const boost::json::value& info);
+
+/// Of what a target answers that has nothing against `plan`: an older one does not compare, and is
+/// taken for one that maps no users.
+[[nodiscard]] bool has_compared(const Plan& plan, const boost::json::value& said);
+
+/// Have files that travel between two such engines the same owners?
+[[nodiscard]] bool is_same_mapping(const std::string& one, const std::string& other);
 
 /// Errors: too long, not JSON, a member that is missing or not what it may be: every name, path and
 /// id is held to what it may be, a part lies where the body mounts it, a mounted volume of a name

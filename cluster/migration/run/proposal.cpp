@@ -13,6 +13,7 @@
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/left_behind.h"
 #include "cluster/migration/plan/names.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/deaf.h"
 #include "cluster/migration/run/targets.h"
 
@@ -114,6 +115,8 @@ ctrl::Settings Proposer::judge_container(Proposal& made, const Seen& seen,
 
 // Volumes and image. Do all volumes travel?
 Async<Result<bool>> Proposer::add_volumes(Draft made, Description described) {
+  const Result<void> added = co_await add_mapping(made);
+  if (!added) co_return added.error();
   Description copy = described;
   Result<Volumes> volumes = co_await world_.engine.look_at_volumes(std::move(copy));
   if (!volumes) co_return volumes.error();
@@ -151,6 +154,15 @@ Async<Result<void>> Proposer::add_checkpoint(Draft made) {
   Result<std::string> why = co_await world_.engine.why_no_criu();
   if (!why) co_return why.error();
   if (!why->empty()) made->obstacles.push_back("CRIU: " + *why);
+  co_return Result<void>();
+}
+
+// A task that is abroad already comes home as it is.
+Async<Result<void>> Proposer::add_mapping(Draft made) {
+  if (made->method == Method::home) co_return Result<void>();
+  const Result<About> about = co_await world_.engine.about();
+  if (!about) co_return about.error();
+  made->plan.user_mapping = about->user_mapping;
   co_return Result<void>();
 }
 
@@ -329,6 +341,11 @@ void weigh_left_behind(Proposal& made, const LeftBehind& left) {
   } else if (!files.empty()) {
     made.notes.push_back("left behind: what it wrote to " + some_of(files));
   }
+  if (left.is_cut && path.empty()) {
+    made.obstacles.emplace_back(kTooManyChanges);
+  } else if (left.is_cut) {
+    made.notes.emplace_back("left behind: more changed files than flowcond looks at");
+  }
   if (!left.passing.empty()) {
     made.notes.push_back("left behind, of temporary files: " + some_of(left.passing));
   }
@@ -354,6 +371,7 @@ Async<Result<Proposal>> Proposer::ask_target(Proposal proposal, std::string targ
     if (reason.is_string())
       obstacles.push_back(shown + ": " + printable(std::string(reason.get_string()), 400));
   }
+  if (!has_compared(proposal.plan, *said)) obstacles.push_back(shown + ": " + kOtherUsers);
   const std::optional<double> layers = real_of(member(*said, "layers_there"));
   const auto most = static_cast<double>(proposal.plan.image.layers.size());
   if (layers && *layers >= 0 && *layers <= most) {

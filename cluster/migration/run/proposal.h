@@ -44,6 +44,7 @@ class Proposer {
   Async<Result<Seen>> look(std::string container);
   [[nodiscard]] ctrl::Settings judge_container(Proposal& made, const Seen& seen,
                                                const MoveOrder& order) const;
+  Async<Result<void>> add_mapping(Draft made);
   Async<Result<bool>> add_volumes(Draft made, Description described);
   Async<Result<void>> add_checkpoint(Draft made);
   Async<Result<void>> measure(Draft made, bool may_look);

@@ -205,12 +205,13 @@ Async<Response> Reception::check(std::string body, std::string speaker) {
   Result<Plan> plan = parse_offer(member(*said, "plan"));
   std::string name = text_of(*said, "name");
   if (!plan) co_return failure(422, plan.error().message());
-  if (!is_object_name(name)) co_return failure(422, "the name is none");
+  if (!is_container_name(name)) co_return failure(422, "the name is none");
   ImageInfo image = plan->image;
   Result<std::vector<std::string>> reasons =
       co_await judge(std::move(name), std::move(*plan), std::move(speaker), false);
   if (!reasons) co_return failure(502, reasons.error().message());
-  json::object out{{"reasons", json::array(reasons->begin(), reasons->end())}};
+  json::object out{{"reasons", json::array(reasons->begin(), reasons->end())},
+                   {kComparesUsers, true}};
   const Result<ImageInfo> there = co_await world_.goods.image_info(image.id);
   Result<std::size_t> layers = image.layers.size();
   if (!there) layers = co_await world_.goods.layers_there(std::move(image));
@@ -274,6 +275,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
     reserving_.erase(own);
     co_return answer;
   }
+  if (!is_container_name(theirs->name)) co_return failure(422, "the name is none");
   if (theirs->method == Method::criu && !needs_criu(*plan)) {
     co_return failure(422, "a migration by CRIU brings a CRIU image");
   }
@@ -335,7 +337,8 @@ Async<Response> Reception::reserve_return(Entry theirs, Plan offered) {
   Result<Plan> plan = row ? parse_plan(row->plan) : Result<Plan>(row.error());
   const bool is_theirs = born && plan && born->side == Side::source &&
                          born->method == Method::birth && born->step == Step::done &&
-                         born->target == theirs.source;
+                         born->target == theirs.source &&
+                         (is_container_name(theirs.name) || theirs.name == born->name);
   if (!is_theirs) co_return failure(403, "no such task was born there");
   if (const std::string why = why_not_parts(*plan, offered); !why.empty()) co_return refuse({why});
   plan->parts = offered.parts;
@@ -450,6 +453,7 @@ Response Reception::answer_of(const Move& move) const {
   json::object body;
   body["entry"] = *parse_json(render(move.written));
   if (!move.is_source()) {
+    body[kComparesUsers] = true;
     body["needs_image"] = move.travel.needs_image;
     body["layers_there"] = static_cast<std::int64_t>(move.travel.layers_there);
     const std::set<std::string>& received = move.travel.received;

@@ -170,6 +170,7 @@ Async<Result<void>> Saver::believe_saved(MovePtr move, std::optional<timespec> a
     if (!changes) co_return changes.error();
     const LeftBehind left = co_await world_.files.left_behind(std::move(*changes), std::move(upper),
                                                               std::move(body), asked);
+    if (left.is_cut) co_return bad_input(kTooManyChanges);
     if (!left.files.empty()) {
       co_return bad_input("it has written files that would not travel: " + some_of(left.files) +
                           " (name its checkpoint in flowcon.checkpoint.path)");

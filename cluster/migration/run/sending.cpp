@@ -12,6 +12,7 @@
 #include "cluster/migration/plan/bounds.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/entry_json.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/targets.h"
 
@@ -124,6 +125,10 @@ Async<bool> Sender::report(MovePtr move) {
   if (!said) co_return false;
   move->hear(render_json(member(*said, "entry")));
   move->hear_running(*said);
+  if (asks && !has_compared(move->plan, *said)) {
+    move->give_up = name + " refuses: " + kOtherUsers;
+    co_return true;
+  }
   if (asks) leave_out(*move, *said);
   if (asks && is_true(*said, "needs_image")) {
     const json::value& there = member(*said, "layers_there");

@@ -253,6 +253,18 @@ TEST_CASE("a volume without a name is that of the ticket, for all tasks") {
   CHECK(binds() == R"([")" + name + R"(:/ckpt:rw"])");
 }
 
+TEST_CASE("tasks of a ticket without an entrypoint do not get that of its image") {
+  json::value inspect = inspect_of("[]", "{}", "{}");
+  const auto entrypoint = [&] {
+    return render_json(task_body(inspect, {}, group_of(2, 0), 1).at("Entrypoint"));
+  };
+  CHECK(entrypoint() == R"([""])");
+  inspect.at("Config").as_object()["Entrypoint"] = nullptr;
+  CHECK(entrypoint() == R"([""])");
+  inspect.at("Config").as_object()["Entrypoint"] = json::array{"/run.sh"};
+  CHECK(entrypoint() == R"(["/run.sh"])");
+}
+
 TEST_CASE("after a task was killed for memory all have a limit twice as large") {
   JobEntry group = group_of(2, 0);
   const auto limits = [&](const char* host) {

@@ -8,6 +8,18 @@
 namespace flowcon::ctrl {
 namespace {
 
+TEST_CASE("a whole id counts before a name, as for the engine") {
+  Roster roster;
+  for (const auto& [id, name] : {std::pair("a1", "c3"), std::pair("c3", "vae")}) {
+    Job job;
+    job.container.id = id;
+    job.container.name = name;
+    roster.jobs.emplace(id, std::move(job));
+  }
+  CHECK(roster.find("c3") == "c3");
+  CHECK(roster.find("vae") == "c3");
+}
+
 TEST_CASE("a container's name counts before the beginnings of ids") {
   Roster roster;
   const auto add = [&](const std::string& id, const std::string& name) {

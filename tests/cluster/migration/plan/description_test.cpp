@@ -29,7 +29,7 @@ TEST_CASE("a container of Engine 20.10 is described as it was created") {
   CHECK(made.image_name == "train:1");
   CHECK(json::value(made.body) == from(R"({
     "User": "1000:1000", "ExposedPorts": {"80/tcp": {}},
-    "Cmd": ["/bin/busybox", "sleep", "100"], "WorkingDir": "/bin",
+    "Cmd": ["/bin/busybox", "sleep", "100"], "Entrypoint": [""], "WorkingDir": "/bin",
     "Labels": {"flowcon.enable": "true", "flowcon.mounts": "shared"},
     "StopSignal": "SIGINT", "StopTimeout": 30,
     "Env": ["LR=0.1", "PATH=/bin", "FLOWCON_RESUME=1"],
@@ -83,6 +83,16 @@ TEST_CASE("a container of Engine 28 in a network of its own keeps its aliases, n
   CHECK(made.body.at("HostConfig").at("Mounts").as_array().size() == 4);
 }
 
+TEST_CASE("a container without an entrypoint does not get that of its image") {
+  Inspected inspected("20.10");
+  for (const char* none : {"null", "[]"}) {
+    inspected.config()["Entrypoint"] = from(none);
+    CHECK(description_of(inspected).body.at("Entrypoint") == from(R"([""])"));
+  }
+  inspected.config()["Entrypoint"] = from(R"(["/run.sh"])");
+  CHECK(description_of(inspected).body.at("Entrypoint") == from(R"(["/run.sh"])"));
+}
+
 TEST_CASE("the limits that the user gave go along") {
   Inspected inspected("20.10");
   inspected.host()["CpuShares"] = 77;
@@ -127,6 +137,12 @@ TEST_CASE("what hangs on another container or on this host is an obstacle, in wo
         "it publishes a port on an address of this host, '10.0.0.7'");
   CHECK(host("DeviceRequests", R"([{"DeviceIDs": ["GPU-1"]}])") ==
         "it asks for GPUs of this host by their ids");
+  CHECK(host("Mounts", R"([{"Type": "volume", "Source": "ckpt", "Target": "/ckpt",
+                           "VolumeOptions": {"Subpath": "vae"}}])") ==
+        "it mounts a part of a volume (volume-subpath)");
+  CHECK(obstacle([](Inspected& inspected) {
+          inspected.value.as_object()["Name"] = "/" + std::string(64, 'a');
+        }) == "its name looks like a container's id: docker rename");
   CHECK(obstacle([](Inspected& inspected) {
           inspected.config()["Labels"].as_object()["com.docker.swarm.task.id"] = "x";
         }) == "it belongs to a service of Docker Swarm, which would start another one");

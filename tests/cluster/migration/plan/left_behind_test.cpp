@@ -7,20 +7,25 @@
 namespace flowcon::cluster::migration {
 
 TEST_CASE("what was written into the layer is files, without the folders above them") {
-  const auto paths = changed_paths(R"([{"Path":"/app","Kind":0},{"Path":"/app/model.pt","Kind":1},
+  const ChangedPaths changed =
+      changed_paths(R"([{"Path":"/app","Kind":0},{"Path":"/app/model.pt","Kind":1},
       {"Path":"/app-data","Kind":1},{"Path":"/app/old","Kind":2},{"Path":"/app/runs","Kind":1}])");
-  CHECK(paths == std::vector<std::string>{"/app/model.pt", "/app/runs", "/app-data"});
+  CHECK(changed.paths == std::vector<std::string>{"/app/model.pt", "/app/runs", "/app-data"});
+  CHECK_FALSE(changed.is_cut);
   for (const char* nothing : {"", "null", "[]", "{}", "[1,{}]", R"([{"Path":1,"Kind":1}])"}) {
-    CHECK(changed_paths(nothing).empty());
+    CHECK(changed_paths(nothing).paths.empty());
+    CHECK_FALSE(changed_paths(nothing).is_cut);
   }
 }
 
-TEST_CASE("of a list without an end the beginning counts") {
+TEST_CASE("of a list without an end the beginning counts, and it is said") {
   std::string list = "[";
   for (int i = 0; list.size() <= kMaxChangesBytes; ++i) {
     list += R"({"Path":"/data/)" + std::to_string(i) + R"(","Kind":1},)";
   }
-  CHECK(changed_paths(list).size() > 100'000);
+  const ChangedPaths changed = changed_paths(list);
+  CHECK(changed.paths.size() > 100'000);
+  CHECK(changed.is_cut);
 }
 
 TEST_CASE("mounts, what the engine makes and caches are no state of the job") {

@@ -151,6 +151,15 @@ TEST_CASE("what an ended task has written comes home into the ticket, and its co
   CHECK(hosts.source.engine.boxes_.size() == 1);
 }
 
+TEST_CASE("a task that was born comes home however its engine maps users by then") {
+  Births hosts;
+  hosts.be_born();
+  hosts.target.engine.user_mapping_ = "1000.1000";
+  hosts.set_out_for_home();
+  CHECK(hosts.comes_to(hosts.source, kReturn, "done"));
+  CHECK(hosts.comes_to(hosts.target, kReturn, "done"));
+}
+
 TEST_CASE("the image of a task that is over is there for the next one") {
   Births hosts;
   hosts.be_born();

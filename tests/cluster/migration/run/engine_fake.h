@@ -17,6 +17,7 @@
 #include "base/json_reader.h"
 #include "cluster/migration/plan/architecture.h"
 #include "cluster/migration/plan/data_volume.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/migration/run/world.h"
 #include "ctrl/await.h"
 #include "ctrl/spawn.h"
@@ -139,6 +140,8 @@ class FakeEngine : public Engine {
     if (!runs_on(architecture_, plan.image.architecture)) {
       found.reasons.push_back(image_is_for(plan.image.architecture));
     }
+    const bool is_same = is_same_mapping(user_mapping_, plan.user_mapping);
+    if (!is_same) found.reasons.emplace_back(kOtherUsers);
     co_return found;
   }
   Async<Result<std::string>> root() override { co_return std::string("/"); }
@@ -259,7 +262,7 @@ class FakeEngine : public Engine {
   }
   Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
   Async<Result<std::vector<std::string>>> images() override { co_return images_; }
-  Async<Result<About>> about() override { co_return About{architecture_, swarm_}; }
+  Async<Result<About>> about() override { co_return About{architecture_, swarm_, user_mapping_}; }
   Async<Result<boost::json::value>> list() override {
     boost::json::array all;
     for (const auto& [id, box] : boxes_) {
@@ -326,6 +329,7 @@ class FakeEngine : public Engine {
   std::set<std::string> used_;                  ///< of these, by containers of others
   std::set<std::string> swarm_;
   std::string architecture_ = "amd64";
+  std::string user_mapping_;
   std::vector<std::string> images_;
   double stream_lasts_ = 1e9;  ///< seconds; of events
   bool is_deaf_ = false;       ///< nobody gets its events

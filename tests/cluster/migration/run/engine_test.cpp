@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/migration/plan/refusals.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/spawn.h"
 #include "tests/support/catch.h"
@@ -62,6 +63,42 @@ TEST_CASE("what is no container is an error") {
   for (const char* text : {"", "[]", "{}", R"({"State":1})"}) {
     CHECK_FALSE(parse_seen(text).has_value());
   }
+}
+
+TEST_CASE("files come only to an engine that maps users as theirs does") {
+  const flowcon::test::TempFolder folder;
+  flowcon::test::FakeDaemon daemon(folder.path() + "/engine");
+  daemon.answer("GET /containers/vae/json", 404, R"({"message":"No such container: vae"})");
+  boost::asio::io_context io{1};
+  ctrl::engine::Client client(io, folder.path() + "/engine");
+  DockerEngine engine(client);
+  const auto reasons = [&](const std::string& options, const std::string& theirs) {
+    daemon.answer("GET /info", 200,
+                  R"({"Architecture":"x86_64","DockerRootDir":"/var/lib/docker/1000.1000",)"
+                  R"("SecurityOptions":)" +
+                      options + "}");
+    std::optional<Result<Conflicts>> found;
+    const auto work = [&]() -> Async<void> {
+      Plan plan;
+      plan.image.architecture = "amd64";
+      plan.user_mapping = theirs;
+      found = co_await engine.conflicts("vae", std::move(plan));
+    };
+    ctrl::spawn(io, "test", work);
+    io.restart();
+    io.run();
+    REQUIRE(found);
+    REQUIRE(found->has_value());
+    return (*found)->reasons;
+  };
+  const std::string mapped = R"(["name=userns"])";
+  CHECK(reasons(mapped, "") == std::vector<std::string>{kOtherUsers});
+  CHECK(reasons(mapped, "2000.2000") == std::vector<std::string>{kOtherUsers});
+  CHECK(reasons(mapped, "1000.1000").empty());
+  CHECK(reasons("[]", "1000.1000") == std::vector<std::string>{kOtherUsers});
+  CHECK(reasons("[]", "").empty());
+  CHECK(reasons(R"(["name=rootless"])", "rootless") == std::vector<std::string>{kOtherUsers});
+  CHECK(is_passing_refusal("h2 refuses: " + std::string(kOtherUsers)));  // it holds no job
 }
 
 TEST_CASE("restart policies are compared by what they do") {

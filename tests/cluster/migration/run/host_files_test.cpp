@@ -187,6 +187,31 @@ TEST_CASE("a file with holes counts as long as it is, for holes travel") {
   CHECK(measure({folder.path.string()}, 10).front().bytes == 1 << 30);
 }
 
+TEST_CASE("of a layer with more changes than are looked at it is said") {
+  boost::asio::io_context io{1};
+  LocalFiles local;
+  const auto is_cut = [&](int changes) {
+    std::string list = "[";
+    for (int i = 0; i < changes; ++i) {
+      list += R"({"Path":"/)" + std::to_string(i) + R"(","Kind":1},)";
+    }
+    list.back() = ']';
+    std::optional<LeftBehind> left;
+    const auto life = [&]() -> Async<void> {
+      std::string whole = list;
+      left = co_await local.left_behind(std::move(whole), "", boost::json::object(), std::nullopt);
+    };
+    ctrl::spawn(io, "test", life);
+    io.restart();
+    io.run();
+    REQUIRE(left);
+    return left->is_cut;
+  };
+  CHECK_FALSE(is_cut(1000));
+  CHECK(is_cut(200'001));  // fewer than 8 MiB
+  CHECK(is_cut(400'000));
+}
+
 TEST_CASE("of more volumes than there are threads all are measured") {
   const Folder folder;
   std::ofstream(folder.path / "one") << "x";

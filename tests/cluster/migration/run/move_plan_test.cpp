@@ -180,3 +180,40 @@ TEST_CASE("ports that the user chose are the ones that must be free") {
   REQUIRE(ports.size() == 1);
   CHECK(ports.front() == std::pair<int, std::string>(8080, "tcp"));
 }
+
+TEST_CASE("an engine that maps users to others of its host says so") {
+  const auto mapping = [](const std::string& options, const std::string& root) {
+    return user_mapping(
+        *parse_json(R"({"DockerRootDir":")" + root + R"(","SecurityOptions":)" + options + "}"));
+  };
+  const std::string mapped = R"(["name=apparmor","name=seccomp,profile=builtin","name=userns"])";
+  CHECK(mapping(mapped, "/var/lib/docker/100000.200000") == "100000.200000");
+  for (const char* other : {"", "/var/lib/docker", "/srv/100000", "/srv/1.x", "/srv/.5"}) {
+    CHECK(mapping(mapped, other) == "userns-remap");
+  }
+  CHECK(mapping(R"(["name=seccomp,profile=builtin","name=rootless"])", "/srv/1.1") == "rootless");
+  for (const char* none : {"null", "[]", "[7]", R"(["name=seccomp,profile=name=userns"])"}) {
+    CHECK(mapping(none, "/var/lib/docker/1.1").empty());
+  }
+}
+
+TEST_CASE("only mappings that are known are alike") {
+  CHECK(is_same_mapping("", ""));
+  CHECK(is_same_mapping("100000.100000", "100000.100000"));
+  CHECK_FALSE(is_same_mapping("100000.100000", "100000.200000"));
+  CHECK_FALSE(is_same_mapping("", "100000.100000"));
+  for (const char* unknown : {"rootless", "userns-remap"}) {
+    CHECK_FALSE(is_same_mapping(unknown, unknown));
+    CHECK_FALSE(is_same_mapping(unknown, ""));
+  }
+}
+
+TEST_CASE("a plan says how its engine maps users; an older one says nothing") {
+  const auto read = [](const std::function<void(json::object&)>& change) {
+    const Result<Plan> plan = changed(change);
+    REQUIRE(plan.has_value());
+    return plan->user_mapping;
+  };
+  CHECK(read([](json::object& plan) { plan["user_mapping"] = "1.2"; }) == "1.2");
+  CHECK(read([](json::object& plan) { plan.erase("user_mapping"); }).empty());
+}

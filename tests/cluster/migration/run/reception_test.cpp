@@ -86,6 +86,40 @@ TEST_CASE("nor to a host that asks for one of the same id") {
   CHECK(status(host_id('1')) == 200);
 }
 
+TEST_CASE("no copy is called by what an engine takes for another container's id") {
+  TwoHosts hosts;
+  hold_at("target.transfer:10");
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.until([&] { return hosts.target.rows.step() == "transfer"; }));
+  const ctrl::store::Migration& row = hosts.source.rows.rows_.begin()->second;
+  Result<Entry> theirs = parse_entry(row.entry);
+  const Result<Plan> plan = parse_plan(row.plan);
+  REQUIRE(theirs.has_value());
+  REQUIRE(plan.has_value());
+  theirs->id = std::string(32, 'a');
+  theirs->step = Step::reserve;
+  const auto answer = [&](const std::string& name) {
+    theirs->name = name;
+    ctrl::api::Request request;
+    request.method = "POST";
+    request.target = "/v1/peer/moves";
+    const std::string body =
+        R"({"entry":)" + render(*theirs) + R"(,"plan":)" + render_json(to_json(*plan)) + "}";
+    std::optional<ctrl::api::Response> said;
+    auto life = [&]() -> Async<void> {
+      ctrl::Pull pull = pull_of(body);
+      said = co_await hosts.target.mover().answer_long(request, std::move(pull), host_id('1'));
+    };
+    ctrl::spawn(hosts.io, "test", life);
+    REQUIRE(hosts.until([&] { return said.has_value(); }));
+    return *said;
+  };
+  const ctrl::api::Response named = answer(std::string(64, 'e'));
+  CHECK(named.status == 422);
+  CHECK(named.body.find("the name is none") != std::string::npos);
+  CHECK(answer("other").status == 200);
+}
+
 TEST_CASE("a copy that was not looked at since the start is not told of") {
   TwoHosts hosts;
   hold_at("source.start:600");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/run/saving.h"
 
+#include "cluster/migration/plan/left_behind.h"
 #include "tests/cluster/migration/run/mover_fakes.h"
 
 using namespace flowcon;
@@ -62,6 +63,13 @@ TEST_CASE("without a path that it saves to, nothing that it wrote may stay behin
   stand.move->plan.checkpoint.path.clear();
   stand.host.files.left_.files = {"/model.pt"};
   CHECK(stand.save().starts_with("it has written files that would not travel"));
+}
+
+TEST_CASE("nor may there be more of it than is looked at") {
+  SavingJob stand;
+  stand.move->plan.checkpoint.path.clear();
+  stand.host.files.left_.is_cut = true;
+  CHECK(stand.save() == kTooManyChanges);
 }
 
 TEST_CASE("a job that hears nothing is waited for as long as it may take, and may end yet") {
