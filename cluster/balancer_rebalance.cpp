@@ -13,7 +13,7 @@ namespace flowcon::cluster {
 
 namespace {
 
-constexpr double kOrderTime = 20;  // seconds that a host has to begin a move
+constexpr double kOrderTime = 30;  // seconds that a host has to measure a job and begin its move
 // A peer takes messages of 64 KiB; beyond that it is asked without the reasons.
 constexpr std::size_t kMostReasons = 56U << 10;
 

@@ -29,7 +29,6 @@ namespace {
 constexpr double kMeasureTime = 600;   // seconds, to find out whether a container can migrate
 constexpr std::int64_t kMostHops = 4;  // hosts that a container may have gone through
 constexpr std::size_t kMostAnswer = 900'000;  // bytes; a connection to a peer takes 1 MiB
-constexpr std::size_t kMostMoves = 1000;      // that are looked through
 constexpr std::size_t kLongestTarget = 8192;  // bytes
 // Calls of one peer that were given up and go on here. Those that it waits for have a connection
 // each, of which it has few.
@@ -127,24 +126,23 @@ struct Elsewhere::Wanted {
 };
 
 // How the container of that name went last, if it went from here and none of that name is here.
-std::optional<MoveView> Elsewhere::way_of(const std::string& name) const {
+std::optional<Way> Elsewhere::way_of(const std::string& name) const {
   if (!host_.find(name).empty()) return std::nullopt;
-  for (const MoveView& move : moves_.list(kMostMoves)) {
+  for (const Way& way : moves_.ways()) {
     const bool is_named =
-        move.name == name || (name.size() >= 12 && move.container.starts_with(name));
+        way.name == name || (name.size() >= 12 && way.container.starts_with(name));
     if (!is_named) continue;
-    if (!move.has_ended) return std::nullopt;  // the mover answers
-    if (move.step != migration::Step::done) continue;
-    return move.source == network_.own_id() ? std::optional(move) : std::nullopt;
+    if (way.is_open) return std::nullopt;  // the mover answers
+    return way.source == network_.own_id() ? std::optional(way) : std::nullopt;
   }
   return std::nullopt;
 }
 
 bool Elsewhere::has_from(const std::string& id, const std::string& speaker) const {
-  const std::vector<MoveView> moves = moves_.list(kMostMoves);
-  return std::any_of(moves.begin(), moves.end(), [&](const MoveView& move) {
-    return !id.empty() && move.container == id && move.target == network_.own_id() &&
-           move.source == speaker;
+  const std::vector<Way> ways = moves_.ways();
+  return std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
+    return !id.empty() && way.container == id && way.target == network_.own_id() &&
+           way.source == speaker;
   });
 }
 
@@ -175,7 +173,7 @@ Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
 Async<std::optional<Response>> Elsewhere::answer(Request request) {
   const std::optional<std::string> name = name_in(request.method, request.target);
   if (!name) co_return std::nullopt;
-  const std::optional<MoveView> way = way_of(*name);
+  const std::optional<Way> way = way_of(*name);
   if (!way) co_return std::nullopt;
   // What it prints is not known here.
   const bool is_log = is_private("GET", request.target);
@@ -222,7 +220,7 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       (wanted->target == kStatus || wanted->target == kQueueList || path == kProfiles);
   if (!name && !is_look) co_return failure(403, "peers may not call that");
   if (name) {
-    const std::optional<MoveView> way = way_of(*name);
+    const std::optional<Way> way = way_of(*name);
     const bool goes_on = way && wanted->hops < kMostHops;
     if (is_private(wanted->method, wanted->target)) {
       const std::string id = goes_on ? way->container : host_.find(*name);

@@ -42,7 +42,7 @@ class Elsewhere {
   struct Wanted;
   Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
   Async<ctrl::api::Response> look(std::string peer, std::string target);
-  [[nodiscard]] std::optional<MoveView> way_of(const std::string& name) const;
+  [[nodiscard]] std::optional<Way> way_of(const std::string& name) const;
   /// Did a container (its id here) come from that host?
   [[nodiscard]] bool has_from(const std::string& id, const std::string& speaker) const;
 

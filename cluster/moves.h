@@ -97,6 +97,14 @@ struct MoveView {
   std::optional<double> ended_age;  ///< how long ago
 };
 
+/// A move that has been done or is under way, as calls about its container need it.
+struct Way {
+  std::string container;  ///< id here; "" while there is no copy
+  std::string name;
+  std::string source, target;  ///< ids of hosts
+  bool is_open = false;        ///< it is under way
+};
+
 class Moves {
  public:
   virtual ~Moves() = default;
@@ -119,6 +127,9 @@ class Moves {
   [[nodiscard]] virtual std::int64_t reserved() const = 0;
   /// Those under way, then those that have ended, newest first, at most `most`.
   [[nodiscard]] virtual std::vector<MoveView> list(std::size_t most) const = 0;
+  /// Those under way, then of each name the last from here and the last to here that was done,
+  /// newest first; a bounded number.
+  [[nodiscard]] virtual std::vector<Way> ways() const = 0;
 
   /// A birth that this host is the source of may be handed over from now on; forgotten when
   /// flowcond ends.

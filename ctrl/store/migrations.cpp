@@ -41,6 +41,14 @@ Result<std::vector<Migration>> Journal::migrations(std::size_t most) {
                                              [&] { return read_row(all); });
 }
 
+Result<std::vector<std::string>> Journal::ended_migrations(std::size_t most) {
+  Statement all(journal_,
+                "SELECT entry FROM migrations WHERE ended IS NOT NULL ORDER BY ended DESC LIMIT ?");
+  all.bind(static_cast<std::int64_t>(most));
+  return all.collect<std::vector<std::string>>("reading the journal of migrations",
+                                               [&] { return all.text(0); });
+}
+
 Result<Migration> Journal::migration(const std::string& id) {
   Statement one(journal_, "SELECT id,entry,plan,started,ended FROM migrations WHERE id=?");
   Result<bool> row = one.bind(id).step("reading the journal of migrations");

@@ -249,6 +249,8 @@ class Journal {
   [[nodiscard]] Result<void> save_migration(const Migration& migration);
   /// Those that have not ended, then the `most` that ended last; each group newest first.
   [[nodiscard]] Result<std::vector<Migration>> migrations(std::size_t most);
+  /// The entries of the `most` that ended last, newest first.
+  [[nodiscard]] Result<std::vector<std::string>> ended_migrations(std::size_t most);
   /// Errors: ENOENT there is none with that id.
   [[nodiscard]] Result<Migration> migration(const std::string& id);
   /// On the disk, whatever happens to the power, when it returns. Its id is new or not.

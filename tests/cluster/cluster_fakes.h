@@ -193,6 +193,15 @@ class FakeMoves : public Moves {
     }
     return all;
   }
+  [[nodiscard]] std::vector<Way> ways() const override {
+    std::vector<Way> all;
+    for (const MoveView& view : list(1000)) {
+      const bool is_over = view.has_ended && view.step != migration::Step::done;
+      if (is_over) continue;
+      all.push_back({view.container, view.name, view.source, view.target, !view.has_ended});
+    }
+    return all;
+  }
   void release(const std::string& id) override { released_.insert(id); }
   void turn_back(const std::string& id, const std::string&) override { turned_back_.insert(id); }
   void take_back(const std::string& id) override { taken_back_.insert(id); }

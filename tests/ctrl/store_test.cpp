@@ -335,6 +335,10 @@ TEST_CASE("moves are kept, those under way before those that ended last") {
   CHECK((all->back().id == "c" && all->back().ended == 30));
   CHECK(store->migration("b").has_value());
   CHECK_FALSE(store->migration("d").has_value());
+  REQUIRE(store->save_migration({"d", "4", "plan", 13, 25.0}).has_value());
+  const auto ended = store->ended_migrations(2);
+  REQUIRE(ended.has_value());
+  CHECK(*ended == std::vector<std::string>{"1", "4"});
 }
 
 TEST_CASE("a state that cannot be made is left as it was") {

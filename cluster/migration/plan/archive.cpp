@@ -31,7 +31,6 @@ std::optional<std::vector<std::string_view>> parts_of(std::string_view name) {
 ArchiveTree::Kind kind_of(TarType type) {
   switch (type) {
     case TarType::file:
-    case TarType::hard_link:
       return ArchiveTree::Kind::file;
     case TarType::directory:
       return ArchiveTree::Kind::folder;
@@ -214,15 +213,19 @@ Result<void> ArchiveChecker::add(const TarHeader& header, const std::string& sho
   if (header.type == TarType::symlink) {
     if (auto right = check_symlink(parts->size() - 1, header.link, shown); !right) return right;
   }
+  ArchiveTree::Kind kind = kind_of(header.type);
   if (header.type == TarType::hard_link) {
     const auto target = parts_of(header.link);
     if (!target) return bad_input(shown + " is a link that leaves the folder");
-    // A link to a link would be one more name that leads elsewhere.
-    if (tree_.find(*target) != ArchiveTree::Kind::file) {
+    kind = tree_.find(*target);  // one more name of it
+    // A symlink's other name may lead elsewhere: it may be in another folder.
+    const bool is_fit = kind == ArchiveTree::Kind::file ||
+                        (kind == ArchiveTree::Kind::symlink && rules_.any_symlink);
+    if (!is_fit) {
       return bad_input(shown + " is a link to no file of the archive, " + quoted(header.link));
     }
   }
-  if (auto added = tree_.add(*parts, kind_of(header.type)); !added) {
+  if (auto added = tree_.add(*parts, kind); !added) {
     return bad_input(shown + " " + added.error().what);
   }
   return {};

@@ -44,8 +44,8 @@ struct ArchiveRules {
   std::size_t max_pax_bytes = 1U << 20;
   DeviceRule devices = DeviceRule::none;
   /// For folders in which links are only ever followed inside a container, whose root they cannot
-  /// leave: any symlink is let through. Otherwise one that is absolute or could leave the folder is
-  /// refused.
+  /// leave: any symlink is let through, by several names too. Otherwise one that is absolute or
+  /// could leave the folder is refused.
   bool any_symlink = false;
   bool has_links = true;  ///< false: neither symlinks nor hard links
 };

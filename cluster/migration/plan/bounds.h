@@ -23,8 +23,8 @@ inline constexpr std::size_t kMostIncoming = 8;
 inline constexpr std::size_t kMostOfPeer = 2;
 /// Tasks of a peer whose all is here, and that wait for their partners to be started with them.
 inline constexpr std::size_t kMostReady = 64;
-/// Plans of one peer that are looked at, and parts of one move that come, at once. One is usual;
-/// the others are left by connections that died.
+/// Plans of one peer that are looked at, and parts of one move that come, at once. One or two are
+/// usual; the others are left by connections that died.
 inline constexpr std::size_t kMostPlans = 4;
 inline constexpr std::size_t kMostBodies = 4;
 /// Seconds from the request until a copy has all that it needs.

@@ -154,9 +154,7 @@ class Describer {
     carry(host_, kHostConfig, host_body_);
     environment();
     no_entrypoint();
-    if (const std::string given = text_of(config_, "Hostname"); given != made_.id.substr(0, 12)) {
-      if (!given.empty()) made_.body["Hostname"] = given;
-    }
+    host_name();
     made_.body["Image"] = made_.image;
     namespaces();
     ports();
@@ -234,6 +232,20 @@ class Describer {
     if (!made_.body.contains("Entrypoint")) made_.body["Entrypoint"] = json::array{""};
   }
 
+  // In the host's network the engine writes down the host's own, as if somebody had given it;
+  // beside the host's UTS namespace it takes none.
+  void host_name() {
+    const bool is_uts_host = text_of(host_, "UTSMode") == "host";
+    if (is_uts_host) made_.body.erase("Domainname");
+    const std::string given = text_of(config_, "Hostname");
+    if (given.empty() || given == made_.id.substr(0, 12) || is_uts_host) return;
+    if (text_of(host_, "NetworkMode") == "host") {
+      made_.notes.emplace_back("left out: its host name; it gets that of the other host");
+    } else {
+      made_.body["Hostname"] = given;
+    }
+  }
+
   void namespaces() {
     for (const char* name : {"NetworkMode", "IpcMode", "PidMode"}) {
       const std::string mode = text_of(host_, name);
@@ -299,16 +311,15 @@ class Describer {
     const std::string driver = text_of(mount, "Driver");
     if (!is_object_name(name))
       return refuse("the volume at " + quoted(destination) + " has no name");
-    if (driver != "local" && !is_shared_) {
+    if (driver != "local") {
       return refuse("the volume " + quoted(name) + " is one of the driver " + quoted(driver) +
-                    ": label flowcon.mounts=shared says that the other host has it too");
+                    ", and only those of the driver 'local' migrate");
     }
     json::object made{
         {"Type", "volume"}, {"Target", destination}, {"ReadOnly", !is_true(mount, "RW")}};
-    const bool is_nameless = driver == "local" && is_anonymous(name, destination);
+    const bool is_nameless = is_anonymous(name, destination);
     if (!is_nameless) made["Source"] = name;
     all.push_back(std::move(made));
-    if (driver != "local") return;
     made_.volumes.push_back({name, destination, is_nameless, !is_true(mount, "RW")});
   }
 

@@ -86,6 +86,7 @@ bool Movers::is_moving(const std::string& id) const { return open_.is_moving(id)
 bool Movers::is_saving(const std::string& id) const { return open_.is_saving(id); }
 std::int64_t Movers::reserved() const { return open_.reserved(); }
 std::vector<MoveView> Movers::list(std::size_t most) const { return open_.list(most); }
+std::vector<Way> Movers::ways() const { return open_.ways(); }
 
 void Movers::release(const std::string& id) {
   const MovePtr move = open_.find(id);

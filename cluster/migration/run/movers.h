@@ -26,6 +26,7 @@ class Movers : public Mover {
   [[nodiscard]] std::int64_t reserved() const override;
   [[nodiscard]] Result<std::vector<std::string>> open_with(const std::string& id) const override;
   [[nodiscard]] std::vector<MoveView> list(std::size_t most) const override;
+  [[nodiscard]] std::vector<Way> ways() const override;
   void release(const std::string& id) override;
   void turn_back(const std::string& id, const std::string& why) override;
   void take_back(const std::string& id) override;

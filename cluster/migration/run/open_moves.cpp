@@ -24,6 +24,7 @@ void OpenMoves::close(const MovePtr& move) {
   PastMove past{view_of(*move, move->written, world_.network.own_name()), world_.clock.wall()};
   past_.insert(past_.begin(), std::move(past));
   if (past_.size() > kKeptMoves) past_.resize(kKeptMoves);
+  ways_.add(move->written);
   drop(move->entry.id);
 }
 
@@ -69,6 +70,17 @@ std::vector<MoveView> OpenMoves::list(std::size_t most) const {
     all.push_back(past.view);
     all.back().ended_age = world_.clock.wall() - past.ended;
   }
+  return all;
+}
+
+std::vector<Way> OpenMoves::ways() const {
+  std::vector<Way> all;
+  for (const auto& [id, move] : moves_) {
+    const Entry& entry = move->written;
+    all.push_back({entry.container, entry.name, entry.source, entry.target, true});
+  }
+  const std::vector<Way> done = ways_.all();
+  all.insert(all.end(), done.begin(), done.end());
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cluster/migration/run/move.h"
+#include "cluster/migration/run/ways.h"
 #include "cluster/migration/run/world.h"
 
 namespace flowcon::cluster::migration {
@@ -37,8 +38,11 @@ class OpenMoves {
   void drop(const std::string& id) { moves_.erase(id); }
   /// It is over, and shown as such.
   void close(const MovePtr& move);
-  /// Those that have ended, newest first.
-  void remember(std::vector<PastMove> past) { past_ = std::move(past); }
+  /// Those that have ended, newest first, and where they led.
+  void remember(std::vector<PastMove> past, Ways ways) {
+    past_ = std::move(past);
+    ways_ = std::move(ways);
+  }
 
   /// As Moves and Mover say.
   [[nodiscard]] bool is_moving(const std::string& container) const;
@@ -46,6 +50,7 @@ class OpenMoves {
   [[nodiscard]] std::int64_t reserved() const;
   [[nodiscard]] std::vector<std::string> open_with(const std::string& host) const;
   [[nodiscard]] std::vector<MoveView> list(std::size_t most) const;
+  [[nodiscard]] std::vector<Way> ways() const;
   /// Ids of the images that moves under way need.
   [[nodiscard]] std::set<std::string> images() const;
 
@@ -53,6 +58,7 @@ class OpenMoves {
   World& world_;
   std::map<std::string, MovePtr> moves_;
   std::vector<PastMove> past_;
+  Ways ways_;
 };
 
 }  // namespace flowcon::cluster::migration

@@ -20,8 +20,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-constexpr double kAnswerTime = 20;  // seconds for one answer of a peer
-
 bool lies_in_mount(const json::value& body, const std::string& path) {
   for (const json::value& mount : list_of(member(body, "HostConfig"), "Mounts")) {
     const std::string type = text_of(mount, "Type");
@@ -358,7 +356,7 @@ Async<Result<Proposal>> Proposer::ask_target(Proposal proposal, std::string targ
   body["plan"] = to_json(proposal.plan);
   const std::string shown = name_of_peer(world_.network, target);
   Result<Answer> answer = co_await world_.network.ask(
-      std::move(target), "POST", "/v1/peer/moves/check", render_json(body), kAnswerTime);
+      std::move(target), "POST", "/v1/peer/moves/check", render_json(body), kJudgeTime);
   if (!answer) co_return answer.error();
   const Result<json::value> said = parse_json(answer->body);
   if (!said) co_return bad_input(shown + " answers with no JSON");

@@ -14,6 +14,7 @@ namespace flowcon::cluster::migration {
 namespace {
 
 constexpr double kOrphanTime = 30;  // seconds in which an engine ends what a lost process asked
+constexpr std::size_t kMostRead = 10'000;  // moves that have ended, to know where they led
 
 // May the process before have asked its engine for something that is still to come? Not of a job's
 // task where it was only sent, or comes home into its ticket.
@@ -67,11 +68,15 @@ std::string Records::why_unread() const {
 bool Records::is_reading() const { return is_begun_ && !is_read_ && world_.rows.is_whole(); }
 
 Async<bool> Records::read(std::function<void(MovePtr)> launch) {
-  Result<std::vector<ctrl::store::Migration>> rows = co_await world_.rows.read(kKeptMoves);
-  if (!rows) {
-    if (unread_.count()) ctrl::log::error(rows.error().message());
+  const Result<std::vector<ctrl::store::Migration>> rows = co_await world_.rows.read(kKeptMoves);
+  const Result<std::vector<std::string>> ended = co_await world_.rows.ended(kMostRead);
+  if (!rows || !ended) {
+    const Error why = rows ? ended.error() : rows.error();
+    if (unread_.count()) ctrl::log::error(why.message());
     co_return false;
   }
+  // Before any goes on: those that end from now on come on top.
+  remember(*rows, *ended);
   bool is_done = true;
   is_whole_ = true;
   for (const ctrl::store::Migration& row : *rows) {
@@ -81,20 +86,23 @@ Async<bool> Records::read(std::function<void(MovePtr)> launch) {
     const bool is_taken_up = co_await read_one(std::move(copy), std::move(launch_it));
     is_done = is_done && is_taken_up;
   }
-  if (!is_done) co_return false;
-  remember(*rows);
-  is_read_ = true;
-  co_return true;
+  is_read_ = is_done;
+  co_return is_done;
 }
 
-void Records::remember(const std::vector<ctrl::store::Migration>& rows) {
-  std::vector<PastMove> ended;
+void Records::remember(const std::vector<ctrl::store::Migration>& rows,
+                       const std::vector<std::string>& ended) {
+  std::vector<PastMove> past;
   for (const ctrl::store::Migration& row : rows) {
     if (!row.ended) continue;
     const Result<json::value> plan = parse_json(row.plan);
-    ended.push_back({plan ? parse_view(member(*plan, "shown")) : MoveView(), *row.ended});
+    past.push_back({plan ? parse_view(member(*plan, "shown")) : MoveView(), *row.ended});
   }
-  open_.remember(std::move(ended));
+  Ways ways;
+  for (auto text = ended.rbegin(); text != ended.rend(); ++text) {
+    if (const Result<Entry> entry = parse_entry(*text)) ways.add(*entry);
+  }
+  open_.remember(std::move(past), std::move(ways));
 }
 
 MovePtr Records::restored(const ctrl::store::Migration& row, Entry entry, Plan plan) const {

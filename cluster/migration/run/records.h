@@ -37,7 +37,8 @@ class Records {
   [[nodiscard]] ctrl::store::Migration row_of(const Move& move, const Entry& entry) const;
   [[nodiscard]] MovePtr restored(const ctrl::store::Migration& row, Entry entry, Plan plan) const;
   Async<bool> read_one(ctrl::store::Migration row, std::function<void(MovePtr)> launch);
-  void remember(const std::vector<ctrl::store::Migration>& rows);
+  void remember(const std::vector<ctrl::store::Migration>& rows,
+                const std::vector<std::string>& ended);
 
   World& world_;
   OpenMoves& open_;

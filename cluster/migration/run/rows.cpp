@@ -21,6 +21,11 @@ Async<Result<std::vector<Migration>>> StoreRows::read(std::size_t most) {
   co_return co_await host_.effects().run(std::move(read));
 }
 
+Async<Result<std::vector<std::string>>> StoreRows::ended(std::size_t most) {
+  auto read = [&store = host_.store(), most] { return store.ended_migrations(most); };
+  co_return co_await host_.effects().run(std::move(read));
+}
+
 Async<Result<Migration>> StoreRows::find(std::string id) {
   auto read = [&store = host_.store(), id = std::move(id)] { return store.migration(id); };
   co_return co_await host_.effects().run(std::move(read));

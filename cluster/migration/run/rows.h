@@ -20,6 +20,8 @@ class Rows {
   virtual Async<Result<void>> save(ctrl::store::Migration row) = 0;
   /// Those that have not ended, and the newest of those that have, at most `most`.
   virtual Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t most) = 0;
+  /// The entries of those that have ended, newest first, at most `most`.
+  virtual Async<Result<std::vector<std::string>>> ended(std::size_t most) = 0;
   /// Errors: ENOENT there is none.
   virtual Async<Result<ctrl::store::Migration>> find(std::string id) = 0;
   /// What can be read of those that were lost.
@@ -33,6 +35,7 @@ class StoreRows : public Rows {
   explicit StoreRows(ctrl::LocalHost& host) : host_(host) {}
   Async<Result<void>> save(ctrl::store::Migration row) override;
   Async<Result<std::vector<ctrl::store::Migration>>> read(std::size_t most) override;
+  Async<Result<std::vector<std::string>>> ended(std::size_t most) override;
   Async<Result<ctrl::store::Migration>> find(std::string id) override;
   Async<Result<std::vector<ctrl::store::LostMove>>> lost() override;
   [[nodiscard]] bool is_whole() const override;

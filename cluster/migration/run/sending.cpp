@@ -98,8 +98,10 @@ Async<bool> Sender::report(MovePtr move) {
   const Step peer = move->peer.step;
   std::string method = "POST", target = "/v1/peer/moves";
   if (!asks) target += "/" + move->entry.id;
+  // One that it knows already it has looked at.
+  const double seconds = asks && word == Word::none ? kJudgeTime : kAnswerTime;
   Result<Answer> answer = co_await world_.network.ask(
-      move->other(), std::move(method), std::move(target), message_of(*move), kAnswerTime);
+      move->other(), std::move(method), std::move(target), message_of(*move), seconds);
   if (!answer) {
     move->complain(answer.error());
     co_return false;

@@ -10,6 +10,10 @@
 
 namespace flowcon::cluster::migration {
 
+/// Seconds that a host has to look at its engine and disk, before it says whether it takes a
+/// container.
+inline constexpr double kJudgeTime = 60;
+
 /// The peer that a person or a policy calls so, if it is reachable. Errors: say why it is not, or
 /// that there is none.
 [[nodiscard]] Result<Neighbour> find_neighbour(const Network& network, const std::string& name);

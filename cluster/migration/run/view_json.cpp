@@ -66,7 +66,9 @@ MoveView parse_view(const json::value& shown) {
   view.target = text_of(shown, "target");
   view.source_name = text_of(shown, "source_name");
   view.target_name = text_of(shown, "target_name");
-  view.method = text_of(shown, "method") == name(Method::criu) ? Method::criu : Method::app;
+  for (const Method one : {Method::criu, Method::birth, Method::home}) {
+    if (text_of(shown, "method") == name(one)) view.method = one;
+  }
   view.cause = read_cause(text_of(shown, "cause"));
   if (const auto step = parse_step(view.side, text_of(shown, "step"))) view.step = *step;
   view.error = text_of(shown, "error");

@@ -422,7 +422,8 @@ TEST_CASE("a host gets all ports of a job back by few calls, over the connection
   CHECK(hosts.calls->drops >= 1);
   CHECK(hosts.calls->drops < 4);
   CHECK(hosts.calls->on_their_way == 0);
-  CHECK(hosts.h2.network.long_asks_ == 0);
+  const std::vector<std::string>& longer = hosts.h2.network.long_asks_;
+  CHECK(std::count(longer.begin(), longer.end(), "/v1/peer/queue/ports") == 0);
 }
 
 enum class Fate { lost, refused, unanswered };

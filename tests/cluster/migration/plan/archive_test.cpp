@@ -147,8 +147,12 @@ TEST_CASE("nothing is written through a link of the same archive") {
         "the archive's entry 'd' is there twice");
   CHECK(verdict(TarBuilder().symlink("l", "/etc").hard_link("h", "l/passwd"), any) ==
         "the archive's entry 'h' is a link to no file of the archive, 'l/passwd'");
-  CHECK(verdict(TarBuilder().symlink("l", "/etc").hard_link("h", "l"), any) ==
-        "the archive's entry 'h' is a link to no file of the archive, 'l'");
+  CHECK(verdict(TarBuilder().symlink("l", "/etc").hard_link("h", "l").file("h/passwd"), any) ==
+        "the archive's entry 'h/passwd' passes through a link");
+  CHECK(verdict(TarBuilder().symlink("l", "/etc/passwd").hard_link("h", "l").file("h"), any) ==
+        "the archive's entry 'h' is there twice");
+  CHECK(verdict(TarBuilder().symlink("l", "/etc").hard_link("h", "l").hard_link("i", "h/x"), any) ==
+        "the archive's entry 'i' is a link to no file of the archive, 'h/x'");
   CHECK(verdict(TarBuilder().file("f").file("f/x")) ==
         "the archive's entry 'f/x' has a file for its folder");
 }
@@ -160,6 +164,16 @@ TEST_CASE("hard links lead to files of the archive only") {
   CHECK_FALSE(verdict(TarBuilder().hard_link("h", "later").file("later")).empty());
   CHECK_FALSE(verdict(TarBuilder().folder("d").hard_link("h", "d")).empty());
   CHECK_FALSE(verdict(TarBuilder().hard_link("h", "h")).empty());
+}
+
+TEST_CASE("a symlink may have several names where any symlink may come") {
+  ArchiveRules any;
+  any.any_symlink = true;
+  const TarBuilder linked =
+      TarBuilder().folder("a").symlink("a/l", "../x").hard_link("h", "a/l").hard_link("h2", "h");
+  CHECK(verdict(linked, any).empty());
+  // From there it leads out of the folder.
+  CHECK(verdict(linked) == "the archive's entry 'h' is a link to no file of the archive, 'a/l'");
 }
 
 TEST_CASE("devices go by their rule, fifos may come") {

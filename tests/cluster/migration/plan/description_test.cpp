@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/plan/description.h"
 
+#include <algorithm>
+
 #include "tests/cluster/migration/plan/inspected.h"
 #include "tests/support/catch.h"
 
@@ -175,17 +177,33 @@ TEST_CASE("mounts with names and paths that are none are obstacles") {
         "it has a mount of the type 'npipe' at '/a'");
 }
 
-TEST_CASE("a volume of another driver is on the other host only if the user says so") {
+TEST_CASE("a volume of another driver does not migrate, whatever the user says of mounts") {
   Inspected inspected("20.10");
   inspected.value.as_object()["Mounts"] =
       from(R"([{"Type": "volume", "Name": "v", "Driver": "nfs", "Destination": "/a"}])");
-  CHECK(description_of(inspected).obstacles == Words{});
+  const Words refusal{
+      "the volume 'v' is one of the driver 'nfs', and only those of the driver 'local' migrate"};
+  CHECK(inspected.config()["Labels"].at("flowcon.mounts") == "shared");
+  CHECK(description_of(inspected).obstacles == refusal);
   CHECK(description_of(inspected).volumes.empty());
   inspected.config()["Labels"].as_object().clear();
-  CHECK(
-      description_of(inspected).obstacles ==
-      Words{"the volume 'v' is one of the driver 'nfs': label flowcon.mounts=shared says that the "
-            "other host has it too"});
+  CHECK(description_of(inspected).obstacles == refusal);
+}
+
+TEST_CASE("the host's name, which the engine writes down in the host's network, stays here") {
+  Inspected inspected("20.10");
+  inspected.host()["NetworkMode"] = "host";
+  inspected.config()["Domainname"] = "lab";
+  CHECK_FALSE(description_of(inspected).body.contains("Hostname"));
+  CHECK(description_of(inspected).body.at("Domainname") == "lab");
+  const Words notes = description_of(inspected).notes;
+  CHECK(std::count(notes.begin(), notes.end(),
+                   "left out: its host name; it gets that of the other host") == 1);
+  inspected.host()["UTSMode"] = "host";
+  CHECK_FALSE(description_of(inspected).body.contains("Hostname"));
+  CHECK_FALSE(description_of(inspected).body.contains("Domainname"));
+  inspected.host()["NetworkMode"] = "default";
+  CHECK_FALSE(description_of(inspected).body.contains("Hostname"));
 }
 
 TEST_CASE("members that nobody knows are left out and said") {

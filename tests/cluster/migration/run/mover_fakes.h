@@ -50,6 +50,17 @@ class FakeRows : public Rows {
     for (const auto& [id, row] : rows_) all.push_back(row);
     co_return all;
   }
+  Async<Result<std::vector<std::string>>> ended(std::size_t most) override {
+    if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
+    std::multimap<double, std::string, std::greater<>> by_end;
+    for (const auto& [id, row] : rows_) {
+      if (row.ended) by_end.emplace(*row.ended, row.entry);
+    }
+    std::vector<std::string> all;
+    for (const auto& [end, entry] : by_end) all.push_back(entry);
+    if (all.size() > most) all.resize(most);
+    co_return all;
+  }
   Async<Result<ctrl::store::Migration>> find(std::string id) override {
     if (is_unreadable_) co_return errno_error(EIO, "reading the journal");
     const auto found = rows_.find(id);
@@ -247,14 +258,14 @@ class FakeLink : public FakeNetwork {
                                                   std::string body)>;
   Async<Result<Answer>> ask(std::string, std::string method, std::string target, std::string body,
                             double seconds) override {
-    if (seconds > 20) ++long_asks_;
+    if (seconds > kMostOnConnection) long_asks_.push_back(target);
     return ask_(std::move(method), std::move(target), std::move(body));
   }
   [[nodiscard]] Result<std::vector<std::string>> dial(const std::string&) const override {
     return std::vector<std::string>{"ssh"};
   }
   Ask ask_;
-  int long_asks_ = 0;  ///< each of which would open a connection of its own
+  std::vector<std::string> long_asks_;  ///< each of which would open a connection of its own
 };
 
 /// What a mover acts on.

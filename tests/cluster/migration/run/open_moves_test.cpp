@@ -67,3 +67,17 @@ TEST_CASE("those under way come first, then those that have ended, newest first"
   CHECK(names(2) == "three two ");
   CHECK(host.open.all().size() == 1);
 }
+
+TEST_CASE("where a container went is known after more moves than are shown") {
+  OneHost host;
+  host.open.close(host.add(Side::source, Step::done, "long"));
+  for (std::size_t i = 0; i < 2 * kKeptMoves; ++i) {
+    host.open.close(host.add(Side::source, Step::done, "other" + std::to_string(i % 20)));
+  }
+  host.add(Side::target, Step::confirm, "open");
+  const std::vector<Way> ways = host.open.ways();
+  CHECK(ways.size() == 22);
+  CHECK((ways.front().name == "open" && ways.front().is_open));
+  CHECK((ways.back().name == "long" && ways.back().target == host_id('2')));
+  CHECK(host.open.list(1000).size() == kKeptMoves + 1);
+}

@@ -74,6 +74,48 @@ TEST_CASE("a journal is taken up once, and a row that makes no sense is left alo
   CHECK(host.open.all().empty());
 }
 
+TEST_CASE("where containers went is known after a start, from the whole journal") {
+  OneHost host;
+  const auto end = [&](const std::string& name, Step step) {
+    const MovePtr move = host.add(Side::source, Step::transfer, name);
+    Entry entry = move->entry;
+    entry.step = step;
+    CHECK(host.await(host.records.save(move, entry)));
+    host.pass(1);
+  };
+  end("first", Step::done);
+  end("second", Step::undone);
+  end("third", Step::done);
+  OpenMoves fresh(host.world);
+  Records records(host.world, fresh);
+  host.host.rows.rows_["x"] = {"x", "no JSON", "{}", 0, 0.5};
+  const std::function<void(MovePtr)> launch = [&](const MovePtr& move) { fresh.add(move); };
+  CHECK(host.await(records.read(launch)));
+  const std::vector<Way> ways = fresh.ways();
+  REQUIRE(ways.size() == 2);
+  CHECK(ways.front().name == "third");
+  CHECK(ways.back().name == "first");
+  CHECK(ways.back().container == std::string(64, 'a'));
+}
+
+TEST_CASE("what ends while the journal is taken up is shown, and where it went is known") {
+  OneHost host;
+  const MovePtr move = host.add(Side::source, Step::reserve);
+  move->plan.image.id = "sha256:" + std::string(64, 'a');
+  move->plan.body["Image"] = move->plan.image.id;
+  Entry entry = move->entry;
+  CHECK(host.await(host.records.save(move, entry)));
+  OpenMoves fresh(host.world);
+  Records records(host.world, fresh);
+  const std::function<void(MovePtr)> launch = [&](const MovePtr& taken) {
+    taken->written.step = Step::done;
+    fresh.close(taken);
+  };
+  CHECK(host.await(records.read(launch)));
+  CHECK(fresh.list(10).size() == 1);
+  CHECK(fresh.ways().size() == 1);
+}
+
 TEST_CASE(
     "of a plan no more is kept than somebody asks for: none that was undone, no environment") {
   OneHost host;

@@ -39,6 +39,10 @@ TEST_CASE("a move is read back as it was written") {
   view.stopped_seconds = 4.5;
   const std::string whole = render_json(to_json(view));
   CHECK(render_json(to_json(parse_view(*parse_json(whole)))) == whole);
+  for (const Method method : {Method::app, Method::birth, Method::home}) {
+    view.method = method;
+    CHECK(parse_view(to_json(view)).method == method);
+  }
 }
 
 TEST_CASE("what makes no sense is as if it were not there") {

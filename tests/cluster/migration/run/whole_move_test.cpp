@@ -64,6 +64,15 @@ TEST_CASE("a move brings the job, what it saved and its restart policy to the ta
   CHECK(hosts.target.lives.imports_ == 1);
 }
 
+TEST_CASE("what the target has to look long at is asked over a connection of its own") {
+  TwoHosts hosts;
+  (void)hosts.answer(hosts.source, "POST migrate", R"({"dry_run":true})");
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.source.network.long_asks_ == Words{"/v1/peer/moves/check", "/v1/peer/moves"});
+  CHECK(hosts.target.network.long_asks_.empty());
+}
+
 TEST_CASE("what the target has against a move is said before anything is stopped") {
   TwoHosts hosts;
   hosts.target.engine.conflicts_ = {"there is a container of that name"};
