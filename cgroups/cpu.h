@@ -66,7 +66,7 @@ struct Share {
   std::string parent;   ///< parent group; weights compete among siblings only
   double limit = 1;     ///< share of the host in (0,1]
   double factor = 1;    ///< user's own factor on the weight (flowcon.weight), > 0
-  double useful = 1;    ///< share of the host that it can use, or uses
+  double useful = 1;    ///< limit that it needs for what it can use, or uses
   double most = 1;      ///< share of the host that it may have
 };
 

@@ -123,7 +123,10 @@ std::vector<Option> limit_options() {
              "bandwidth of a disk per second; limit-mode quota caps block I/O only if this is "
              "above 0",
              0, 1e12, at<&Config::limiting, &Limiting::io_bandwidth>),
-      at_start(on_off("dry-run", "plan and show limits, write none", at<&Config::dry_run>)),
+      at_start(on_off("dry-run",
+                      "plan and show limits, write none; limits that an earlier flowcond left are "
+                      "restored",
+                      at<&Config::dry_run>)),
   };
 }
 

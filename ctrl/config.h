@@ -154,6 +154,12 @@ struct Config {
   [[nodiscard]] bool limits(Resource resource) const {
     return limiting.resources.contains(resource);
   }
+  /// Share of the host's CPU that all controlled containers can use together: by quota nobody uses
+  /// the reserve.
+  [[nodiscard]] double usable_cpu() const {
+    const bool is_capped = limiting.mode == cgroups::LimitMode::quota && limits(Resource::cpu);
+    return is_capped && !dry_run ? 1 - limiting.reserve : 1;
+  }
   /// peer.sock in the folder of `socket` unless peers.socket is set.
   [[nodiscard]] std::string peer_socket_path() const;
 };

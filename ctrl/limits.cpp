@@ -2,6 +2,10 @@
 #include "ctrl/limits.h"
 
 #include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <map>
@@ -9,11 +13,14 @@
 #include <utility>
 
 #include "base/seconds.h"
+#include "ctrl/await.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
 
 namespace flowcon::ctrl {
 namespace {
+
+namespace asio = boost::asio;
 
 // systemd answers nobody while it reloads, which takes seconds on a busy host.
 constexpr int kPatience = 5;
@@ -25,6 +32,9 @@ constexpr int kLittlePatience = 2;
 constexpr double kSilence = 60;
 // Less than a plan has (MemoryParameters::margin): jobs grow a little until it is written.
 constexpr double kLeastMargin = 1.1;
+// Seconds that a write of a memory limit has at a stop. The kernel has the new limit at once and
+// then takes memory back, for minutes where disks are slow.
+constexpr double kLastWait = 0.5;
 
 // What was never limited is as others left it.
 cgroups::Setting setting_to_restore(const store::Original& original,
@@ -119,6 +129,14 @@ class Limits::Systemd {
   std::map<std::string, Properties> untold_;  // by scope
 };
 
+struct Limits::MemoryWrite {
+  explicit MemoryWrite(const asio::any_io_executor& loop)
+      : done(loop, asio::steady_timer::time_point::max()) {}
+
+  asio::steady_timer done;  // cancelled when it is; stop() lets it expire
+  std::optional<Result<bool>> result;
+};
+
 Limits::Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store)
     : fs_(fs), effects_(effects), store_(store), systemd_(std::make_shared<Systemd>()) {}
 
@@ -193,7 +211,9 @@ Async<Outcome> Limits::write(Target target) {
   if (!is_over(target.container)) {
     written = cgroups::write_setting(fs_, target.container.group, target.present, target.setting,
                                      mechanism_, false, &outcome.gone_disks);
-    if (target.present.memory != target.setting.memory) {
+    if (target.present.memory != target.setting.memory && is_stopping_) {
+      outcome.is_memory_kept = true;
+    } else if (target.present.memory != target.setting.memory) {
       const Result<bool> lowered = co_await write_memory(target);
       outcome.is_memory_kept = lowered && !*lowered;
       if (written && !lowered) written = lowered.error();
@@ -207,17 +227,47 @@ Async<Outcome> Limits::write(Target target) {
 
 // On the effects thread. False where it was left as it was.
 Async<Result<bool>> Limits::write_memory(Target target) {
-  auto lower = [this, target = std::move(target)]() -> Result<bool> {
-    if (is_over(target.container)) return errno_error(ESTALE, "its group is another one now");
-    const Result<bool> is_too_low = is_too_low_by_now(fs_, target);
-    if (!is_too_low) return is_too_low.error();
-    if (*is_too_low) return false;
-    const Result<void> written =
-        cgroups::write_memory(fs_, target.container.group, target.setting.memory);
-    if (!written) return written.error();
-    return true;
+  const asio::any_io_executor loop = co_await asio::this_coro::executor;
+  auto write = std::make_shared<MemoryWrite>(loop);
+  auto work = [this, loop, write, target = std::move(target)]() mutable {
+    auto take = [write = std::move(write), result = write_memory_now(target)]() mutable {
+      write->result = std::move(result);
+      write->done.cancel();
+    };
+    asio::post(loop, std::move(take));
   };
-  co_return co_await effects_.run(std::move(lower));
+  if (!effects_.try_post(std::move(work))) co_return Result<bool>(false);
+  under_way_ = write;
+  while (!write->result) {
+    const auto [code] = co_await write->done.async_wait(kAwait);
+    if (!code) break;
+  }
+  under_way_.reset();
+  co_return write->result.value_or(false);
+}
+
+Result<bool> Limits::write_memory_now(const Target& target) {
+  const store::Original& original = target.container;
+  if (is_stopping_) return false;
+  if (is_over(original)) return errno_error(ESTALE, "its group is another one now");
+  const Result<bool> is_too_low = is_too_low_by_now(fs_, target);
+  if (!is_too_low) return is_too_low.error();
+  if (*is_too_low) return false;
+  const Result<void> written = cgroups::write_memory(fs_, original.group, target.setting.memory);
+  if (is_stopping_) {
+    // The original may be back already, and this may have been written over it.
+    if (!is_over(original)) {
+      (void)cgroups::write_memory(fs_, original.group, original.setting.memory);
+    }
+    return false;
+  }
+  if (!written) return written.error();
+  return true;
+}
+
+void Limits::stop() {
+  is_stopping_ = true;
+  if (under_way_) under_way_->done.expires_after(nanoseconds(kLastWait));
 }
 
 Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {

@@ -4,6 +4,7 @@
 // where that was limited before.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <set>
@@ -36,7 +37,8 @@ struct Outcome {
   bool is_original_saved = false;
   bool is_gone = false;       ///< the container died meanwhile; its end will be told
   bool is_cpu_alone = false;  ///< memory and I/O were left alone, since no original was saved
-  /// Its memory was left as it was: by now it needs more than the soft limit that was planned.
+  /// Its memory was left as it was: by now it needs more than the soft limit that was planned, too
+  /// many blocking calls wait, or flowcond ends.
   bool is_memory_kept = false;
   std::vector<std::string> gone_disks;  ///< by number; their caps went with them
   std::string problem;                  ///< "" = none
@@ -57,6 +59,9 @@ class Limits {
 
   /// Writes every target, each on its own: one failure does not keep another from being written.
   Async<std::vector<Outcome>> apply(std::vector<Target> targets);
+  /// flowcond ends: from now on apply() leaves memory as it is. It waits but a moment for a write
+  /// of a memory limit that is under way; when that ends the original is written after it.
+  void stop();
   /// An original in the kernel again, with what was never limited as it was there, and what was
   /// there.
   struct PutBack {
@@ -94,6 +99,7 @@ class Limits {
   [[nodiscard]] bool is_over(const store::Original& original) const;
   Async<Outcome> write(Target target);
   Async<Result<bool>> write_memory(Target target);
+  Result<bool> write_memory_now(const Target& target);
   void tell_systemd(Target target, const Outcome& outcome);
   Async<bool> tell_systemd_for_good(store::Original original, cgroups::Setting present);
 
@@ -102,7 +108,10 @@ class Limits {
   store::Store& store_;
   cgroups::IoMechanism mechanism_;
   bool is_mechanism_known_ = false;
-  std::set<std::string> untold_;  ///< ids, see is_untold()
+  std::set<std::string> untold_;          ///< ids, see is_untold()
+  std::atomic<bool> is_stopping_{false};  ///< read on the effects thread, too
+  struct MemoryWrite;
+  std::shared_ptr<MemoryWrite> under_way_;  ///< null: none is waited for
   class Systemd;
   std::shared_ptr<Systemd> systemd_;  ///< used on the effects thread alone
 };

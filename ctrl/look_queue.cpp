@@ -18,9 +18,25 @@ void LookQueue::ask(const std::string& id, double time, bool is_update) {
   Entry& entry = found->second;
   entry.look.id = id;
   entry.look.is_update = entry.look.is_update || is_update;
+  entry.asked = ++asked_;
   if (time > 0) entry.look.time = time;
   if (is_new) fresh_.push_back(id);
   if (entry.is_on_its_way) entry.is_again = true;
+  if (time > 0) begin_anew(entry);
+}
+
+void LookQueue::begin_anew() {
+  for (auto& [id, entry] : entries_) begin_anew(entry);
+}
+
+void LookQueue::begin_anew(Entry& entry) {
+  if (entry.is_on_its_way) {
+    entry.is_anew = true;
+  } else if (entry.failures > 0) {
+    repeats_.erase({entry.due, entry.look.id});
+    entry.failures = 0;
+    fresh_.push_back(entry.look.id);
+  }
 }
 
 void LookQueue::end(const std::string& id) {
@@ -28,9 +44,9 @@ void LookQueue::end(const std::string& id) {
   if (found != entries_.end()) found->second.is_stale = found->second.is_on_its_way;
 }
 
-void LookQueue::keep(const std::set<std::string>& listed) {
+void LookQueue::keep(const std::set<std::string>& listed, std::size_t asked) {
   for (auto at = repeats_.begin(); at != repeats_.end();) {
-    if (listed.contains(at->second)) {
+    if (listed.contains(at->second) || entries_.at(at->second).asked > asked) {
       ++at;
     } else {
       entries_.erase(at->second);
@@ -41,7 +57,7 @@ void LookQueue::keep(const std::set<std::string>& listed) {
 
 void LookQueue::start(Entry& entry, std::vector<Look>& all) {
   entry.is_on_its_way = true;
-  entry.is_again = entry.is_stale = false;
+  entry.is_again = entry.is_anew = entry.is_stale = false;
   entry.look.patience = doubled(kFirstPatience, entry.failures, kLongestPatience);
   ++on_their_way_;
   if (entry.failures > 0) ++repeats_on_their_way_;
@@ -74,11 +90,11 @@ void LookQueue::finish(const std::string& id, bool is_answered, double now) {
   entry.is_on_its_way = false;
   --on_their_way_;
   if (entry.failures > 0) --repeats_on_their_way_;
-  if (!is_answered) {
+  if (!is_answered && !entry.is_anew) {
     entry.due = now + doubled(kFirstPause, entry.failures, kLongestPause);
     ++entry.failures;
     repeats_.emplace(entry.due, id);
-  } else if (entry.is_again || entry.is_stale) {
+  } else if (!is_answered || entry.is_again || entry.is_stale) {
     entry.failures = 0;
     fresh_.push_back(id);
   } else {

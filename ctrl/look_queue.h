@@ -33,12 +33,18 @@ class LookQueue {
   static constexpr double kFirstPatience = 5;  ///< doubled too: a loaded engine takes longer
   static constexpr double kLongestPatience = 30;
 
-  /// Asked for again while it is on its way it is done once more afterwards.
+  /// Asked for again while it is on its way it is done once more afterwards. `time` as in Look: an
+  /// event ends a back-off.
   void ask(const std::string& id, double time, bool is_update);
+  /// The engine is back: what failed before is asked anew.
+  void begin_anew();
   /// The container has ended: what a look that is on its way says of it is out of date.
   void end(const std::string& id);
-  /// Repeats of containers that the engine does not list any more are forgotten.
-  void keep(const std::set<std::string>& listed);
+  /// How often ask() was called.
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+  /// Repeats of containers that the engine does not list any more are forgotten, but for those that
+  /// were asked for since. `asked`: asked() when the engine was asked for its list.
+  void keep(const std::set<std::string>& listed, std::size_t asked);
 
   /// What to ask now; finish() says what became of each.
   [[nodiscard]] std::vector<Look> take(double now);
@@ -54,18 +60,22 @@ class LookQueue {
  private:
   struct Entry {
     Look look;
-    int failures = 0;
+    std::size_t asked = 0;  // the last ask() of it
+    int failures = 0;       // with none it is fresh or on its way
     double due = 0;
     bool is_on_its_way = false;
     bool is_again = false;
+    bool is_anew = false;  // asked anew where this look fails
     bool is_stale = false;
   };
 
   void start(Entry& entry, std::vector<Look>& all);
+  void begin_anew(Entry& entry);
 
   std::map<std::string, Entry> entries_;
   std::deque<std::string> fresh_;                     ///< not asked yet, in order
   std::set<std::pair<double, std::string>> repeats_;  ///< when, and which
+  std::size_t asked_ = 0;
   std::size_t on_their_way_ = 0;
   std::size_t repeats_on_their_way_ = 0;
 };

@@ -263,6 +263,7 @@ Async<void> Pool::Impl::compare(bool is_whole) {
   if (is_comparing && !is_whole) co_return;
   is_comparing = true;
   const std::map<std::string, Known> before = known;
+  const std::size_t asked = looks.asked();
   Result<std::vector<engine::Listed>> running = co_await client.running();
   is_comparing = false;
   if (stopped) co_return;
@@ -284,8 +285,9 @@ Async<void> Pool::Impl::compare(bool is_whole) {
     const auto now = known.find(id);
     if (!listed.contains(id) && now != known.end() && now->second == life) finish(id, 0);
   }
-  looks.keep(listed);
+  looks.keep(listed, asked);
   if (looks.failing(1) == 0) look_failures.reset();
+  if (is_whole) looks.begin_anew();
   look_at_due();
 }
 

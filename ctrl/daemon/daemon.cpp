@@ -118,7 +118,7 @@ Async<void> Daemon::pass() {
   const bool is_deciding = schedule_.is_deciding(now.steady);
   if (is_deciding) decide(now);
   co_await apply(now);
-  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, is_stopping_);
+  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, false);
   record(now, is_deciding);
   notifier_.follow(roster_.jobs, recorder_.problem(), engine_problem(*containers_));
   if (companion_) companion_->look(now.steady);
@@ -157,10 +157,7 @@ Async<void> Daemon::read_state() {
 }
 
 Async<void> Daemon::restore_leftovers() {
-  if (config_.dry_run) {
-    log::info("dry run: flowcond plans limits and writes none");
-    co_return;
-  }
+  if (config_.dry_run) log::info("dry run: flowcond plans limits and writes none");
   const service::Patience patience;
   Result<Limits::Leftovers> restored = Limits::Leftovers();
   // What is limited now would be taken for what the containers had, so nothing is begun before.
@@ -204,6 +201,7 @@ void Daemon::stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
   recorder_.stop();
+  enforcer_.limits().stop();
   service::tell_stopping();
   schedule_.wake();
 }

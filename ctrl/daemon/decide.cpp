@@ -9,7 +9,8 @@
 namespace flowcon::ctrl {
 namespace {
 
-// Where our jobs use less of the host together, something else may be what one of them waits for.
+// Where our jobs together use less than this share of what they can, something else may be what one
+// of them waits for.
 constexpr double kBusy = 0.9;
 
 // CPU time is read at each tick. Memory, traffic and what others wrote over our limits cost ten
@@ -64,10 +65,11 @@ void Daemon::follow_tracks(Moment now) {
   double used = 0;
   for (const std::string& id : planning_.members())
     used += roster_.jobs.at(id).cpu_share.value_or(0);
+  const bool is_busy = used >= kBusy * config_.usable_cpu();
   for (auto& [id, job] : roster_.jobs) {
     const bool is_half_read = job.past && logs_.tails().stats(id).is_catching_up;
-    follow_track(job, now, used >= kBusy, is_half_read);
-    follow_run(job, host_, now, used >= kBusy && planning_.members().size() > 1);
+    follow_track(job, now, is_busy, is_half_read);
+    follow_run(job, host_, now, is_busy && planning_.members().size() > 1);
   }
 }
 

@@ -15,11 +15,12 @@ namespace {
 constexpr double kWorthLogging = 0.01;  // of the host
 constexpr double kLeastShare = 0.01;
 
-// Share of the host that it can use, in steps, so that quotas do not change with each reading.
-double useful_share(const Job& job, double cores) {
+// The limit that lets it use all that it can, in steps, so that quotas do not change with each
+// reading. Limits are shares of what is `usable` of the host.
+double useful_share(const Job& job, double cores, double usable) {
   constexpr double kSteps = 20, kUsesAll = 0.95;
-  const double useful = std::min(1.0, job.track.width().value_or(cores) / cores);
-  const double used = job.cpu_share.value_or(1);
+  const double useful = std::min(1.0, job.track.width().value_or(cores) / cores / usable);
+  const double used = job.cpu_share.value_or(1) / usable;
   if (used >= kUsesAll * job.cpu.granted) return useful;
   return std::min(useful, std::ceil(used * kSteps) / kSteps);
 }
@@ -136,7 +137,7 @@ std::map<std::string, cgroups::Setting> Enforcer::plan() {
     const double factor = job.is_early ? 1 : job.settings.weight;
     cgroups::Share share{job.original.cpu, cgroups::parent_of(job.group.cpu), job.cpu.granted,
                          factor};
-    share.useful = useful_share(job, host_.cores);
+    share.useful = useful_share(job, host_.cores, config_.usable_cpu());
     share.most = job.control.pin ? job.cpu.granted : job.settings.ceiling.value_or(1);
     cpu.push_back(share);
     memory.push_back({job.original.memory, job.reading.memory, job.memory.granted});

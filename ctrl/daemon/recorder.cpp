@@ -86,20 +86,17 @@ Recorder::Recorder(boost::asio::io_context& io, Effects& effects, Records record
       clock_(std::move(clock)),
       at_forgetting_(std::move(at_forgetting)) {}
 
-void Recorder::add(store::Look look) {
-  looks_.push_back(std::move(look));
-  if (looks_.size() > kMostWaiting) drop_oldest();
-}
+void Recorder::add(store::Look look) { looks_.push_back(std::move(look)); }
 
 void Recorder::add(double time, const policy::Rounds& rounds) {
   for (const policy::Round& round : rounds) {
     rounds_.push_back({time, round.algorithm, name(round.resource), round.state, round.decision});
   }
-  drop_oldest();
 }
 
 void Recorder::write() {
   if (looks_.empty() && rounds_.empty()) return;
+  drop_oldest();
   if (!is_writing_) spawn(io_, "record", flush());
 }
 

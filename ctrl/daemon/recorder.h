@@ -34,8 +34,8 @@ struct Records {
 
 class Recorder {
  public:
-  /// Looks, and bytes of decisions, that wait while nothing can be written; the oldest are dropped
-  /// beyond that.
+  /// Looks, and bytes of decisions, that wait while nothing can be written; write() drops the
+  /// oldest beyond that.
   static constexpr std::size_t kMostWaiting = 4000;
   static constexpr std::size_t kMostRounds = 16U << 20;
   /// Written at once: what waits for long is more than fits into what is free of a small store.

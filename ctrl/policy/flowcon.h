@@ -30,8 +30,10 @@ class Flowcon : public HostPolicy {
  protected:
   [[nodiscard]] const HostParameters& parameters() const { return parameters_; }
   [[nodiscard]] const std::vector<std::string>& members() const { return members_; }
-  /// The CPU's place of a member is the policy's that decides about it.
-  [[nodiscard]] Share& cpu_of(const std::string& id) { return jobs_[id].standing.cpu; }
+  /// The place of a member is the policy's that decides about it.
+  [[nodiscard]] Share& share_of(const std::string& id, Resource resource) {
+    return jobs_[id].standing[resource];
+  }
   /// Growth of every job of the view since it was last measured.
   void measure(const HostView& view);
   /// Algorithm 1 on memory and block I/O, where they are limited.

@@ -9,8 +9,10 @@ HostDecision Free::decide(const HostView& view, Rounds*) {
   if (parameters().is_watched) measure(view);
   reset_interval();
   for (const std::string& id : members()) {
-    cpu_of(id).list = List::nl;
-    cpu_of(id).limit = 1;
+    for (const Resource resource : kResources) {
+      share_of(id, resource).list = List::nl;
+      share_of(id, resource).limit = 1;
+    }
   }
   HostDecision decision = standings(view);
   decision.next = parameters().is_watched ? interval() : std::numeric_limits<double>::infinity();

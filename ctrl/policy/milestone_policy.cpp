@@ -194,7 +194,7 @@ void MilestonePolicy::keep(const MilestoneState& state, const MilestoneDecision&
     Kept& kept = kept_.at(ranked.id);
     kept.rank = ranked.rank;
     kept.share = ranked.share;
-    Share& cpu = cpu_of(ranked.id);
+    Share& cpu = share_of(ranked.id, Resource::cpu);
     // What has made most of its way is completing, as far as people and other hosts are told.
     cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
     cpu.limit = ranked.share;

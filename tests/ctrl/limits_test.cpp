@@ -2,12 +2,15 @@
 #include "ctrl/limits.h"
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -173,6 +176,38 @@ class Scope {
     CHECK_FALSE(limits.is_untold("4f"));
     return done.get();
   }
+  /// Limits CPU and memory of two in its group. flowcond ends while the memory of the first is
+  /// about to be written, and that comes after all has been put back.
+  std::vector<Outcome> stop_while_writing_memory() {
+    boost::asio::io_context io(1);
+    Effects effects;
+    Limits limits(fs_, effects, *store_);
+    std::promise<void> put_back;
+    const std::shared_future<void> is_back = put_back.get_future();
+    std::atomic<bool> is_reached = false;
+    fs_.at_write = [&](const std::string&, const std::string& file) {
+      if (file != "memory.high" || is_reached.exchange(true)) return;
+      boost::asio::post(io, [&limits] { limits.stop(); });
+      is_back.wait();
+    };
+    Target target;
+    target.container = {
+        "4f", "job", {kGroup, kGroup, kGroup, ""}, {{100, std::nullopt, 100000}}, ""};
+    target.is_original_saved = true;
+    target.setting.cpu = {20, 20000, 100000};
+    target.setting.memory.soft_bytes = 1U << 20;
+    std::vector<Target> targets{target, target};
+    targets.back().setting.cpu.weight = 30;
+    auto done =
+        boost::asio::co_spawn(io, limits.apply(std::move(targets)), boost::asio::use_future);
+    io.run();
+    CHECK(text("cpu.weight") == "30");
+    CHECK(limits.put_back(target.container).before.has_value());
+    put_back.set_value();
+    effects.finish();
+    fs_.at_write = nullptr;
+    return done.get();
+  }
   [[nodiscard]] std::string text(const std::string& file) const { return fs_.text(kGroup, file); }
   test::FakeCgroups& fs() { return fs_; }
 
@@ -299,6 +334,18 @@ TEST_CASE("a soft limit is raised whatever a job needs by then") {
   ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
   CHECK(raised.is_written);
   CHECK(scope.text("memory.high") == "131072");
+}
+
+TEST_CASE("a stop does not wait for a memory limit, and what the container had is written last") {
+  Scope scope;
+  for (const Outcome& outcome : scope.stop_while_writing_memory()) {
+    CHECK(outcome.is_written);
+    CHECK(outcome.is_memory_kept);
+  }
+  const auto is_limit = [](const auto& one) { return one.text == "1048576"; };
+  CHECK(std::ranges::count_if(scope.fs().writes(), is_limit) == 1);
+  CHECK(scope.text("memory.high") == "max");
+  CHECK(scope.text("cpu.weight") == "100");
 }
 
 TEST_CASE("an I/O weight is exact on cgroup v1, after systemd has written its rounded one") {

@@ -96,6 +96,52 @@ TEST_CASE("a container that the engine does not list any more is not asked for a
   for (const char* id : {"a", "b"}) queue.ask(id, 0, false);
   REQUIRE(queue.take(0).size() == 2);
   for (const char* id : {"a", "b"}) queue.finish(id, false, 0);
-  queue.keep({"b"});
+  queue.keep({"b"}, queue.asked());
   CHECK(ids_of(queue.take(100)) == "b");
+}
+
+TEST_CASE("a container that was asked for after the list was is asked for again") {
+  LookQueue queue;
+  const std::size_t before = queue.asked();
+  queue.ask("a", 7, false);
+  REQUIRE(queue.take(0).size() == 1);
+  queue.finish("a", false, 0);
+  queue.keep({}, before);
+  CHECK(ids_of(queue.take(100)) == "a");
+}
+
+TEST_CASE("an event ends a back-off, and so does an engine that is back") {
+  const bool is_engine_back = GENERATE(true, false);
+  LookQueue queue;
+  queue.ask("a", 1, false);
+  double now = 0;
+  for (int i = 0; i < 9; ++i) {
+    REQUIRE(queue.take(now).size() == 1);
+    queue.finish("a", false, now);
+    now = queue.next().value();
+  }
+  now -= 59;
+  queue.ask("a", 0, false);
+  CHECK(queue.take(now).empty());
+  if (is_engine_back) {
+    queue.begin_anew();
+  } else {
+    queue.ask("a", 2, false);
+  }
+  const auto looks = queue.take(now);
+  REQUIRE(looks.size() == 1);
+  CHECK(looks.front().patience == LookQueue::kFirstPatience);
+  queue.finish("a", false, now);
+  CHECK(queue.next() == now + LookQueue::kFirstPause);
+}
+
+TEST_CASE("a look that fails after an event on its way is done again at once") {
+  LookQueue queue;
+  queue.ask("a", 1, false);
+  REQUIRE(queue.take(0).size() == 1);
+  queue.ask("a", 2, false);
+  queue.finish("a", false, 30);
+  const auto looks = queue.take(30);
+  REQUIRE(looks.size() == 1);
+  CHECK(looks.front().time == 2);
 }

@@ -85,6 +85,28 @@ TEST_CASE("another policy of a new configuration goes on from where the jobs are
   CHECK(planning.divides_by() == policy::DividesBy::growth);
 }
 
+TEST_CASE("where all compete alike no limit of the policy before stays") {
+  Config config;
+  config.policy = "milestone";
+  Planning planning(config, Host());
+  Planning::Jobs jobs;
+  jobs["a"].container.id = "a";
+  policy::Rounds rounds;
+  REQUIRE(planning.follow({"a"}, rounds));
+  (void)planning.decide(jobs, {10, 10}, rounds);
+  for (const Resource resource : {Resource::memory, Resource::io}) {
+    jobs["a"][resource].list = List::cl;
+    jobs["a"][resource].limit = 0.25;
+  }
+  config.policy = "free";
+  planning.configure(config, jobs);
+  (void)planning.decide(jobs, {11, 11}, rounds);
+  for (const Resource resource : kResources) {
+    CHECK(jobs["a"][resource].list == List::nl);
+    CHECK(jobs["a"][resource].limit == 1);
+  }
+}
+
 TEST_CASE("the simulator has it among its policies, and drives the same object") {
   // 8 cores: the second comes at 2 s and has them until 7 s, the first has 16 of 40 done then.
   const sim::Schedule schedule = sim::on_one_host(8, {sim::job(0, 40, 8), sim::job(2, 40, 8)});

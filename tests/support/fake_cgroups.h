@@ -111,6 +111,8 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   /// Called before each read.
   std::function<void(const std::string& group, const std::string& file)> at_read;
+  /// Called before each write.
+  std::function<void(const std::string& group, const std::string& file)> at_write;
 
   /// What was written, in order, failed writes left out.
   [[nodiscard]] const std::vector<Written>& writes() const { return writes_; }
@@ -130,6 +132,7 @@ class FakeCgroups final : public cgroups::CgroupFs {
 
   Result<void> write(const std::string& controller, const std::string& group,
                      const std::string& file, const std::string& value) override {
+    if (at_write) at_write(group, file);
     ++attempts_;
     if (const auto gone = removals_.find(attempts_); gone != removals_.end()) remove(gone->second);
     if (const auto good = check(controller, group, file); !good) return good.error();

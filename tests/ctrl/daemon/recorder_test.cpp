@@ -137,6 +137,17 @@ TEST_CASE("no more waits than is bounded, and what is lost is counted") {
   CHECK(disk.written.front() == "3");
 }
 
+TEST_CASE("what is too much is dropped once a pass, however many containers there are") {
+  Disk disk;
+  disk.is_full = true;
+  for (int pass = 1; pass <= 2; ++pass) {
+    for (std::size_t i = 0; i < 2 * Recorder::kMostWaiting; ++i) disk.recorder.add(Disk::look("a"));
+    CHECK(disk.recorder.lost() == (pass == 1 ? 0 : Recorder::kMostWaiting));
+    disk.write();
+  }
+  CHECK(disk.recorder.lost() == 3 * Recorder::kMostWaiting);
+}
+
 TEST_CASE("decisions wait for the disk as values do, as many as are bounded") {
   Disk disk;
   disk.is_full = true;

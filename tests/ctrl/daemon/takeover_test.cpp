@@ -122,6 +122,28 @@ TEST_CASE("a soft limit that was handed over stays before memory is read") {
   CHECK(host.fs.text(group, "memory.high") == "max");
 }
 
+TEST_CASE("a dry run restores the limits that an earlier flowcond left") {
+  const bool is_handed_over = GENERATE(true, false);
+  test::Host host;
+  test::run_two(host);
+  if (is_handed_over) {
+    std::ofstream(host.folder.path() + "/hand-over").close();
+    host.end();
+  } else {
+    host.kill();
+  }
+  REQUIRE(host.weight("a") != "100");
+  host.config.dry_run = true;
+  host.begin();
+  CHECK(host.weight("a") == "100");
+  CHECK(host.weight("b") == "100");
+  host.fs.forget_writes();
+  host.pass();
+  host.pass();
+  CHECK(host.status_of("a").at("limit").to_number<double>() < 1);
+  CHECK(host.fs.writes().empty());
+}
+
 TEST_CASE("an original that could not be put back is the one of the job that comes") {
   Takeover takeover;
   takeover.keep(original("a", ""), 100);
