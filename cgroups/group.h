@@ -16,19 +16,22 @@ struct Group {
   std::string cpu;      ///< on v2 the unified path
   std::string cpuacct;  ///< equals cpu on v2
   std::string memory;
-  std::string scope;    ///< systemd unit ("docker-….scope") or "" with the cgroupfs driver
+  std::string scope;  ///< unit ("docker-….scope") of the system's systemd; "" = it has none there
   std::string io = {};  ///< of blkio on v1, of io (the unified path) on v2
 };
 
 /// The cgroups of a process. Errors: ESRCH the process is gone (an exiting process is shown in the
 /// root group, so one in the root counts as gone); EINVAL a path that leads out of the hierarchy or
 /// has odd bytes.
-[[nodiscard]] Result<Group> find_group(std::int64_t pid, Mode mode);
+[[nodiscard]] Result<Group> find_group(std::int64_t pid, Mode mode, std::string_view id = {});
 
 /// The same from the text of /proc/PID/cgroup. Pure. A controller named in a v1 line ("cpu,cpuacct"
 /// too) is there; any other is in the unified hierarchy unless `mode` is v1. A controller that is
-/// nowhere, or in the root group, has the path "".
-[[nodiscard]] Result<Group> parse_proc_cgroup(const std::string& text, Mode mode);
+/// nowhere, or in the root group, has the path "". So has, but for the CPU, one that only a unified
+/// group could have which does not bear the container's `id`: with the cgroupfs driver an engine on
+/// a hybrid host makes no group there.
+[[nodiscard]] Result<Group> parse_proc_cgroup(const std::string& text, Mode mode,
+                                              std::string_view id = {});
 
 /// The container's own groups, where its first process is in `group`: each path up to and with the
 /// component that bears the container's id, since a process may have moved itself further down

@@ -55,7 +55,21 @@ Result<std::string> safe_path(std::string_view path) {
   return std::string(path);
 }
 
+/// Below a service user@UID.service: its units are those of another systemd than the system's.
+bool is_of_user_manager(std::string_view path) {
+  constexpr std::string_view kService = ".service";
+  std::size_t start = 0;
+  while (start < path.size()) {
+    const std::size_t end = std::min(path.find('/', start), path.size());
+    const std::string_view component = path.substr(start, end - start);
+    if (component.starts_with("user@") && component.ends_with(kService)) return true;
+    start = end + 1;
+  }
+  return false;
+}
+
 std::string scope_of(const std::string& path) {
+  if (is_of_user_manager(path)) return "";
   const std::string last = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   constexpr std::string_view kScope = ".scope";
   const bool is_scope = last.size() > kScope.size() &&
@@ -103,7 +117,7 @@ Result<Group> own_group(const Group& group, std::string_view id) {
   return own;
 }
 
-Result<Group> parse_proc_cgroup(const std::string& text, Mode mode) {
+Result<Group> parse_proc_cgroup(const std::string& text, Mode mode, std::string_view id) {
   struct Slot {
     std::string_view controller;  // in the spelling of v1
     std::string* path;
@@ -142,11 +156,13 @@ Result<Group> parse_proc_cgroup(const std::string& text, Mode mode) {
 
   // A controller without a v1 hierarchy is in the unified one, where there is one.
   if (has_unified && mode != Mode::v1) {
+    auto path = safe_path(unified);
+    const bool is_own = id.empty() || end_of_own(unified, id) != std::string_view::npos;
     for (const Slot& slot : slots) {
-      if (slot.found) continue;
-      auto path = safe_path(unified);
+      const bool is_cpu = slot.path == &group.cpu;
+      if (slot.found || !(is_own || is_cpu)) continue;
       if (!path) return path.error();
-      *slot.path = *std::move(path);
+      *slot.path = *path;
     }
   }
   // The kernel shows an exiting process in the root group of every v1 hierarchy; and the root's
@@ -165,7 +181,7 @@ std::string io_controller(const CgroupFs& fs) {
   return fs.is_v2("blkio") ? "io" : "blkio";
 }
 
-Result<Group> find_group(std::int64_t pid, Mode mode) {
+Result<Group> find_group(std::int64_t pid, Mode mode, std::string_view id) {
   const std::string doing = "find the cgroup of process " + std::to_string(pid);
   if (pid <= 0) return errno_error(ESRCH, doing);
   const auto text = read_proc("/proc/" + std::to_string(pid) + "/cgroup");
@@ -174,13 +190,13 @@ Result<Group> find_group(std::int64_t pid, Mode mode) {
     if (is_absent(error)) error.code.assign(ESRCH, error.code.category());
     return error;
   }
-  auto group = parse_proc_cgroup(*text, mode);
+  auto group = parse_proc_cgroup(*text, mode, id);
   if (!group) return wrap(group.error(), doing);
   return group;
 }
 
 Result<Group> find_container_group(std::int64_t pid, std::string_view id, Mode mode) {
-  const auto group = find_group(pid, mode);
+  const auto group = find_group(pid, mode, id);
   if (!group) return group.error();
   return own_group(*group, id);
 }

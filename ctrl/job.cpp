@@ -94,6 +94,7 @@ policy::JobView view_of(const Job& job) {
   view.arrived = job.arrived;
   view.is_frozen = job.frozen.has_value();
   view.comparable_from = job.comparable_from;
+  view.clock_from = job.clock_from;
   if (job.has_reading) {
     view.used = Used{static_cast<double>(job.reading.cpu_ns) / 1e9,
                      static_cast<double>(job.reading.memory), job.traffic.io, job.traffic.host_io};

@@ -105,6 +105,7 @@ struct JobUse {
   std::optional<cgroups::GpuUse> gpu;
   std::optional<Moment> frozen;  ///< since when flowcond has seen it frozen (docker pause)
   double comparable_from = 0;    ///< see policy::JobView
+  double clock_from = 0;         ///< the same
 };
 
 /// What its run has needed so far, for its profile, and what of the counters is in that.

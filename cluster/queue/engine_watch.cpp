@@ -36,9 +36,9 @@ std::optional<double> start_of(const std::string& life) {
   return started && *started > 0 ? started : std::nullopt;
 }
 
-bool is_end(const ctrl::engine::Event& event) {
+bool is_end(const ctrl::engine::Event& event, bool hides_signal) {
   if (event.action != "kill") return false;
-  const auto signal = event.signal.value_or(SIGTERM);
+  const int signal = hides_signal ? SIGTERM : event.signal.value_or(SIGTERM);
   return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
 }
 

@@ -74,7 +74,7 @@ class EngineWatch {
 /// time.
 [[nodiscard]] std::optional<double> start_of(const std::string& life);
 
-/// Does this signal end a container that does not handle it?
-[[nodiscard]] bool is_end(const ctrl::engine::Event& event);
+/// Does this signal end a container that does not handle it? `hides_signal`: see Ticket.
+[[nodiscard]] bool is_end(const ctrl::engine::Event& event, bool hides_signal);
 
 }  // namespace flowcon::cluster::queue

@@ -184,7 +184,8 @@ void Owner::hear(const ctrl::engine::Event& event) {
   // been set back.
   const bool is_new = static_cast<double>(event.time_ns) >= job->entry.since * 1e9 ||
                       job->entry.since > world_.clock.wall();
-  if (is_end(event) && is_new && !is_saving(job->entry)) job->watch.hear_end(watch_.remembers());
+  const bool ends = is_end(event, job->ticket && job->ticket->hides_signal);
+  if (ends && is_new && !is_saving(job->entry)) job->watch.hear_end(watch_.remembers());
   if (event.action == "start") {
     job->watch.is_watched = true;
     job->watch.was_stopped = false;

@@ -133,6 +133,7 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   if (mode != "default" && mode != "bridge") ticket.network = mode;
   const ctrl::Settings settings = ctrl::parse_labels(container->labels);
   ticket.checkpoint = settings.checkpoint;
+  ticket.hides_signal = container->labels.contains("signal");
   ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||
                         !settings.checkpoint.command.empty();
   for (const json::value& mount : list_of(*parsed, "Mounts")) {

@@ -27,7 +27,9 @@ struct Ticket {
   bool saves_itself = false;  ///< its labels say how
   bool has_volumes = false;   ///< that it may write to
   bool has_gpu = false;       ///< or another device
-  std::string refusal;        ///< why it cannot be a job; "" = it can
+  /// It has a label "signal": its engine writes that over the signal that an event names.
+  bool hides_signal = false;
+  std::string refusal;  ///< why it cannot be a job; "" = it can
 };
 
 /// `inspect`: the engine's answer to GET /containers/ID/json with the container's own labels alone

@@ -2,6 +2,7 @@
 // flowcond: arguments, the daemon with its cluster part, exit codes. 0 done, 1 failed, 2 wrong
 // usage or configuration.
 #include <cstdio>
+#include <optional>
 
 #include "cluster/cluster.h"
 #include "cmd/flowcond/options.h"
@@ -9,9 +10,17 @@
 
 int main(int argc, char** argv) {
   using flowcon::cmd::Invocation;
-  const auto invocation = flowcon::cmd::parse_command_line(argc, argv);
+  std::optional<flowcon::ctrl::Config> readable;
+  const auto invocation = flowcon::cmd::parse_command_line(argc, argv, &readable);
   if (!invocation) {
     std::fprintf(stderr, "flowcond: %s\n", invocation.error().message().c_str());
+    // systemd does not start it again, so nobody else would.
+    const auto restored =
+        readable ? flowcon::ctrl::restore_leftovers(*readable) : flowcon::Result<void>();
+    if (!restored) {
+      std::fprintf(stderr, "flowcond: limits of an earlier run may still be in place: %s\n",
+                   restored.error().message().c_str());
+    }
     return 2;
   }
   switch (invocation->action) {

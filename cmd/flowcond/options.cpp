@@ -99,15 +99,15 @@ Result<void> take_line(std::string line, const std::string& place, std::string& 
 }
 
 Result<void> read_one_file(const std::string& path, ctrl::Config& config,
-                           std::map<std::string, std::string>& said_at) {
+                           std::map<std::string, std::string>& said_at, Mistakes mistakes) {
   std::ifstream file(path);
   if (!file) return errno_error(errno, "reading the configuration " + path);
   std::map<std::string, std::string> said_here;
   std::string line, section;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::string place = path + ":" + std::to_string(number);
-    if (auto taken = take_line(line, place, section, config, said_at, said_here); !taken)
-      return taken;
+    auto taken = take_line(line, place, section, config, said_at, said_here);
+    if (!taken && mistakes == Mistakes::end) return taken;
   }
   if (file.bad()) return errno_error(errno, "reading the configuration " + path);
   return {};
@@ -129,17 +129,19 @@ void warn_of_typos() {
   }
 }
 
-Result<void> read_environment(ctrl::Config& config, std::map<std::string, std::string>& said_at) {
+Result<void> read_environment(ctrl::Config& config, std::map<std::string, std::string>& said_at,
+                              Mistakes mistakes) {
   for (const ctrl::Option& option : ctrl::options()) {
     const std::string name = ctrl::environment_name(option.name);
     const char* value = std::getenv(name.c_str());
     if (value == nullptr) continue;
     if (Result<void> applied = option.apply(config, value); !applied) {
+      if (mistakes == Mistakes::skip) continue;
       return bad_input("environment " + name + ": " + applied.error().message());
     }
     said_at[option.name] = "environment " + name;
   }
-  warn_of_typos();
+  if (mistakes == Mistakes::end) warn_of_typos();
   return {};
 }
 
@@ -175,11 +177,38 @@ std::string explain(const CLI::ParseError& e, const std::vector<std::string>& ex
   return e.what();
 }
 
+// Of the command line: option -> value.
+using Given = std::map<std::string, std::string>;
+
+// The files, the environment and the command line. `file`: "" = the one that may be there.
+Result<void> read_places(const std::string& file, const Given& given, Mistakes mistakes,
+                         Invocation& to) {
+  if (!file.empty() || std::filesystem::exists(kDefaultConfig)) {
+    auto read =
+        read_config_file(file.empty() ? kDefaultConfig : file, to.config, to.said_at, mistakes);
+    if (!read && mistakes == Mistakes::end) return read;
+  }
+  if (auto read = read_environment(to.config, to.said_at, mistakes); !read) return read;
+  for (const ctrl::Option& option : ctrl::options()) {
+    const auto found = given.find(option.name);
+    if (found == given.end()) continue;
+    if (auto applied = option.apply(to.config, found->second); !applied) {
+      if (mistakes == Mistakes::skip) continue;
+      return bad_input(first_line_usage("--" + option.name + ": " + applied.error().message()));
+    }
+    to.said_at[option.name] = "command line";
+  }
+  return mistakes == Mistakes::skip ? Result<void>() : ctrl::check(to.config, to.said_at);
+}
+
 }  // namespace
 
 Result<void> read_config_file(const std::string& path, ctrl::Config& config,
-                              std::map<std::string, std::string>& said_at) {
-  if (auto read = read_one_file(path, config, said_at); !read) return read;
+                              std::map<std::string, std::string>& said_at, Mistakes mistakes) {
+  if (auto read = read_one_file(path, config, said_at, mistakes);
+      !read && mistakes == Mistakes::end) {
+    return read;
+  }
   std::vector<std::string> drop_ins;
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(path + ".d", code)) {
@@ -187,12 +216,14 @@ Result<void> read_config_file(const std::string& path, ctrl::Config& config,
   }
   std::sort(drop_ins.begin(), drop_ins.end());
   for (const std::string& drop_in : drop_ins) {
-    if (auto read = read_one_file(drop_in, config, said_at); !read) return read;
+    auto read = read_one_file(drop_in, config, said_at, mistakes);
+    if (!read && mistakes == Mistakes::end) return read;
   }
   return {};
 }
 
-Result<Invocation> parse_command_line(int argc, const char* const* argv) {
+Result<Invocation> parse_command_line(int argc, const char* const* argv,
+                                      std::optional<ctrl::Config>* readable) {
   CLI::App app(
       "The daemon of docker flowcon: reads the logs of training containers, gives more CPU to "
       "those\nthat are still learning, and less to converged ones.",
@@ -209,7 +240,7 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
       ->option_text("FILE");
   app.add_flag("--check-config", check_only, "check the configuration, report errors, and exit");
   app.add_flag("--print-config", print_only, "show every option, its value and where it is set");
-  std::map<std::string, std::string> given;
+  Given given;
   declare_options(app, given);
   Invocation invocation;
   try {
@@ -228,27 +259,21 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& e) {
     return bad_input(first_line_usage(explain(e, app.remaining())));
   }
-  const bool has_default = std::filesystem::exists(kDefaultConfig);
-  if (!file.empty() || has_default) {
-    const std::string path = file.empty() ? kDefaultConfig : file;
-    if (auto read = read_config_file(path, invocation.config, invocation.said_at); !read) {
-      return read.error();
-    }
-  }
-  if (auto read = read_environment(invocation.config, invocation.said_at); !read) {
-    return read.error();
-  }
   for (const ctrl::Option& option : ctrl::options()) {
-    if (app.count("--" + option.name) == 0) continue;
-    const std::string& text = given[option.name];
-    const bool is_bare = option.value == "on|off" && is_bare_flag("--" + option.name, argc, argv);
-    if (auto applied = option.apply(invocation.config, is_bare ? "on" : text); !applied) {
-      return bad_input(first_line_usage("--" + option.name + ": " + applied.error().message()));
+    const std::string flag = "--" + option.name;
+    if (app.count(flag) == 0) {
+      given.erase(option.name);
+    } else if (option.value == "on|off" && is_bare_flag(flag, argc, argv)) {
+      given[option.name] = "on";
     }
-    invocation.said_at[option.name] = "command line";
   }
-  if (auto checked = ctrl::check(invocation.config, invocation.said_at); !checked) {
-    return checked.error();
+  if (auto read = read_places(file, given, Mistakes::end, invocation); !read) {
+    if (readable != nullptr && !print_only && !check_only) {
+      Invocation partly;
+      (void)read_places(file, given, Mistakes::skip, partly);
+      *readable = partly.config;
+    }
+    return read.error();
   }
   if (print_only) invocation.action = Invocation::Action::print_config;
   if (check_only) invocation.action = Invocation::Action::check_config;

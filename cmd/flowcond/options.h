@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -21,13 +22,19 @@ struct Invocation {
 
 inline constexpr const char* kDefaultConfig = "/etc/flowcon/flowcon.conf";
 
-/// Errors: a bad flag, file, line or value; the message names the place and what to do.
-[[nodiscard]] Result<Invocation> parse_command_line(int argc, const char* const* argv);
+/// Errors: a bad flag, file, line or value; the message names the place and what to do. Where it
+/// was to run and a file, a variable or a value has a mistake, `readable` gets the rest of them.
+[[nodiscard]] Result<Invocation> parse_command_line(
+    int argc, const char* const* argv, std::optional<ctrl::Config>* readable = nullptr);
+
+enum class Mistakes { end, skip };
 
 /// Reads "key = value" lines into `config`. A folder FILE.d beside it is read after it, its *.conf
-/// in order of name. Errors: unreadable; "FILE:LINE: what is wrong".
+/// in order of name. Errors: unreadable; "FILE:LINE: what is wrong"; none where mistakes are
+/// skipped.
 [[nodiscard]] Result<void> read_config_file(const std::string& path, ctrl::Config& config,
-                                            std::map<std::string, std::string>& said_at);
+                                            std::map<std::string, std::string>& said_at,
+                                            Mistakes mistakes = Mistakes::end);
 
 /// Every option as a line of a configuration file, with where its value comes from.
 [[nodiscard]] std::string render_config(const Invocation& invocation);

@@ -363,7 +363,7 @@ void Daemon::record(Moment now, bool is_decided) {
 namespace {
 
 // One daemon a state folder: two would restore each other's limits.
-Result<std::shared_ptr<void>> lock_state(const std::string& folder) {
+Result<std::shared_ptr<void>> lock_state(const std::string& folder, bool* is_in_use = nullptr) {
   // Passed through by sshd on its way to the keys of peers; what is in it is not for others.
   if (::mkdir(folder.c_str(), 0711) != 0 && errno != EEXIST) {
     return errno_error(errno, "making the state folder " + folder + " (another one: --state-dir)");
@@ -375,6 +375,7 @@ Result<std::shared_ptr<void>> lock_state(const std::string& folder) {
     const int why = errno;
     ::close(fd);
     if (why == EWOULDBLOCK) {
+      if (is_in_use != nullptr) *is_in_use = true;
       return bad_input("another flowcond uses the state in " + folder +
                        " (stop it, or give --state-dir)");
     }
@@ -476,6 +477,42 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   };
   spawn(io, "daemon", whole_life);
   io.run();
+  return {};
+}
+
+Result<void> restore_leftovers(
+    const Config& config, const std::function<Result<std::unique_ptr<cgroups::CgroupFs>>()>& open) {
+  const std::string journal = config.state_dir + "/journal.db";
+  if (config.dry_run || ::access(journal.c_str(), F_OK) != 0) return {};
+  bool is_in_use = false;
+  const auto locked = lock_state(config.state_dir, &is_in_use);
+  if (is_in_use) return {};  // what is limited is not left, but controlled
+  if (!locked) return locked.error();
+  Result<std::unique_ptr<cgroups::CgroupFs>> fs = open();
+  if (!fs) return fs.error();
+  std::string notice;
+  auto store = open_store(config, &notice);
+  if (!store) return store.error();
+  if (!notice.empty()) log::warning(notice);
+  asio::io_context io(1);
+  Effects effects;
+  Limits limits(**fs, effects, **store);
+  Result<Limits::Leftovers> restored = Limits::Leftovers();
+  const auto restore = [&]() -> Async<void> {
+    const service::Patience patience;
+    std::set<std::string> none;
+    restored = co_await limits.restore_leftovers(std::move(none));
+  };
+  spawn(io, "leftovers", restore);
+  io.run();
+  effects.finish();
+  if (!restored) return restored.error();
+  if (restored->restored > 0) {
+    log::event(log::Event::limits_left, "restored the limits of " +
+                                            std::to_string(restored->restored) +
+                                            " containers that an earlier run left behind; "
+                                            "nothing is controlled until flowcond starts");
+  }
   return {};
 }
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "base/result.h"
+#include "cgroups/cgroup_fs.h"
 #include "ctrl/companion.h"
 #include "ctrl/config.h"
 
@@ -21,6 +23,13 @@ using ConfigSource = std::function<Result<Config>()>;
 /// then.
 [[nodiscard]] Result<void> run_daemon(const Config& config, const ConfigSource& source,
                                       const MakeCompanion& companion);
+
+/// Restores the limits that an earlier run has left, as a start does, for one that cannot start.
+/// Not with dry-run, not without a journal in the state folder, and not where another flowcond uses
+/// that folder. Errors: the state cannot be read; no cgroups.
+[[nodiscard]] Result<void> restore_leftovers(
+    const Config& config, const std::function<Result<std::unique_ptr<cgroups::CgroupFs>>()>& open =
+                              cgroups::open_kernel_cgroups);
 
 /// Ends the process as exit() does. What it does for a file system that has not answered is not
 /// waited for.

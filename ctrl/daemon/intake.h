@@ -71,7 +71,7 @@ class Intake {
  private:
   void start(const engine::Container& container, Moment now);
   void greet(const engine::Container& container, Moment now);
-  void finish(const std::string& id, double time, const std::optional<int>& status);
+  void finish(const std::string& id, double time, std::optional<int> status);
   void settle(const std::string& id, const std::string& read_until);
   void follow_update(const engine::Container& container);
   void read_back(Job& job);

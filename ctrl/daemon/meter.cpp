@@ -135,7 +135,7 @@ void Meter::follow_clock(Moment now) {
   log::event(log::Event::clock_jumped, "the clock jumped by " + render_number(std::round(jump)) +
                                            " s, or the machine slept: growth is measured anew");
   for (auto& [id, job] : jobs_) {
-    job.comparable_from = now.steady;
+    job.comparable_from = job.clock_from = now.steady;
     job.track.follow_clock(jump);
     if (job.run.meter) job.run.meter->stood_still();
   }

@@ -31,14 +31,16 @@ double usual_gap(const metrics::Report& report) {
          static_cast<double>(report.samples.size() - 1);
 }
 
-// The samples since the anchor and those kept of before it. A fast job prints more in an interval
-// than is kept of it, and without E at the anchor there is no progress to see.
-std::vector<Sample> joined(const std::vector<Sample>& before, const std::vector<Sample>& present) {
+// The samples since the anchor, from `first` on, and those kept of before it. A fast job prints
+// more in an interval than is kept of it, and without E at the anchor there is no progress to see.
+std::vector<Sample> joined(const std::vector<Sample>& before, const std::vector<Sample>& present,
+                           std::size_t first) {
   std::vector<Sample> samples;
   for (const Sample& sample : before) {
-    if (present.empty() || sample.time < present.front().time) samples.push_back(sample);
+    if (first == present.size() || sample.time < present[first].time) samples.push_back(sample);
   }
-  samples.insert(samples.end(), present.begin(), present.end());
+  samples.insert(samples.end(), present.begin() + static_cast<std::ptrdiff_t>(first),
+                 present.end());
   return samples;
 }
 
@@ -70,7 +72,8 @@ void Flowcon::set_anchor(Watched& job, const JobView& seen, const Moment& now) {
   job.anchor = now;
   job.used = *seen.used;
   job.count = report.count;
-  const auto kept = std::min(report.samples.size(), kAnchorSamples);
+  const auto kept =
+      std::min(report.samples.size() - report.first_behind(job.incomparable), kAnchorSamples);
   job.samples.assign(report.samples.end() - static_cast<std::ptrdiff_t>(kept),
                      report.samples.end());
   job.series = report.id();
@@ -98,8 +101,9 @@ growth::Progress Flowcon::progress_of(const Watched& job, const JobView& seen,
   const growth::Scale range{report.head, report.low, report.high};
   const std::optional<double> scale = growth::scale_of(range, parameters_.growth.normalise);
   // Without a scale there may be a verdict: the value is no number.
-  return growth::progress_between(joined(job.samples, report.samples), job.anchor.wall, now.wall,
-                                  report.goal, scale.value_or(0), parameters_.growth);
+  return growth::progress_between(
+      joined(job.samples, report.samples, report.first_behind(job.incomparable)), job.anchor.wall,
+      now.wall, report.goal, scale.value_or(0), parameters_.growth);
 }
 
 // With the robust estimator a job without a new value since it was last measured is "not measured"
@@ -111,8 +115,13 @@ void Flowcon::measure(Watched& job, const JobView& seen, const Moment& now) cons
   if (seen.is_frozen || seen.report == nullptr || !seen.used) return;
   const metrics::Report& report = *seen.report;
   // Another series was chosen meanwhile: its values have nothing to do with the kept ones.
-  const bool is_other_series = !job.series.metric.empty() && !report.is_of(job.series);
-  if (!job.has_anchor || is_other_series || job.anchor.steady < seen.comparable_from) {
+  const bool was_chosen = !job.series.metric.empty();
+  const bool is_other_series = (was_chosen || seen.clock_from > 0) && !report.is_of(job.series);
+  const bool is_new = !job.has_anchor || is_other_series;
+  const double since = is_new ? 0 : job.anchor.steady;
+  if (is_new || since < seen.comparable_from) {
+    if (is_new) job.incomparable = 0;
+    if (since < seen.clock_from) job.incomparable = report.printed;
     set_anchor(job, seen, now);
     return;
   }

@@ -48,8 +48,9 @@ class Flowcon : public HostPolicy {
     bool has_anchor = false;
     Moment anchor;
     Used used;
-    std::size_t count = 0;        // values seen by then
-    std::vector<Sample> samples;  // the last ones by then: E at the anchor, and its noise
+    std::size_t count = 0;         // values seen by then
+    std::size_t incomparable = 0;  // so many printed ones have times of another clock
+    std::vector<Sample> samples;   // the last ones by then: E at the anchor, and its noise
     metrics::SeriesId series;
   };
 

@@ -25,6 +25,8 @@ struct JobView {
   /// What was measured before is not compared with what comes after: the clock was set, the machine
   /// slept, or the job was frozen.
   double comparable_from = 0;
+  /// Times of values before and after are of two clocks: it was set, or the machine slept.
+  double clock_from = 0;
   std::optional<Used> used;                 ///< empty: nobody has looked yet
   const metrics::Report* report = nullptr;  ///< null: no metric is looked for
   Goal goal = Goal::min;                    ///< of the values in `track`

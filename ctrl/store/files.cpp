@@ -30,14 +30,14 @@ bool has_bytes(const std::string& path) {
   return ::stat(path.c_str(), &seen) == 0 && seen.st_size > 0;
 }
 
-Result<std::string> put_aside(const std::string& path) {
+Result<std::string> put_aside(const std::string& path, const std::string& why) {
   std::string aside;
   for (int n = 1; aside.empty() || is_there(aside) || is_there(aside + "-wal"); ++n) {
-    aside = path + ".damaged-" + std::to_string(n);
+    aside = path + "." + why + "-" + std::to_string(n);
   }
   for (const char* suffix : {"-wal", "-shm", ""}) {
     if (std::rename((path + suffix).c_str(), (aside + suffix).c_str()) != 0 && errno != ENOENT) {
-      return errno_error(errno, "moving the damaged file " + path + suffix + " aside");
+      return errno_error(errno, "moving the file " + path + suffix + " aside");
     }
   }
   return aside;

@@ -24,9 +24,10 @@ void keep_log(sqlite3* db, bool is_kept = true);
 
 [[nodiscard]] bool is_there(const std::string& path);
 [[nodiscard]] bool has_bytes(const std::string& path);
-/// Moves `path` and what belongs to it to PATH.damaged-N, N the first that is free; returns that.
+/// Moves `path` and what belongs to it to PATH.WHY-N, N the first that is free; returns that.
 /// The database goes last: without its log of changes it is older than it seems.
-[[nodiscard]] Result<std::string> put_aside(const std::string& path);
+[[nodiscard]] Result<std::string> put_aside(const std::string& path,
+                                            const std::string& why = "damaged");
 /// `path` and what belongs to it.
 void remove_files(const std::string& path);
 /// What was renamed or made in the folder of `path` survives a loss of power.

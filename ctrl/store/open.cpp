@@ -26,7 +26,8 @@ constexpr std::int64_t kIncarnationGap = 1000;
 struct Looked {
   Handle db;
   std::int64_t version = 0;
-  std::string damage;  ///< in words; "" = none was seen
+  std::string damage;     ///< in words; "" = none was seen
+  bool is_other = false;  ///< records of another version, which counts as damage
 };
 
 enum class Kind { records, journal };
@@ -78,11 +79,15 @@ Result<void> set_up(sqlite3* db, Kind kind, Looked* looked) {
   looked->version = *version;
   const std::int64_t known = kind == Kind::journal ? kJournalVersion : kRecordsVersion;
   if (*version != 0 && *version != known) {
+    const std::string what = "of version " + std::to_string(*version) +
+                             ", and this flowcond knows " + std::to_string(known) + " alone";
     // Without its journal a limit would be taken for what its container had.
-    return bad_input("the state is of version " + std::to_string(*version) +
-                     ", and this program knows " + std::to_string(known) +
-                     " alone: install the flowcond that made it" +
-                     (kind == Kind::records ? " or move this file away" : ""));
+    if (kind == Kind::journal) {
+      return bad_input("the state is " + what + ": install the flowcond that made it");
+    }
+    looked->damage = what;
+    looked->is_other = true;
+    return {};
   }
   // WAL survives kill -9 at any moment. Records with synchronous=NORMAL may lose the last
   // transactions when the power goes; the journal may not. By default the log grows to 4 MB before
@@ -177,19 +182,20 @@ class Opening {
     if (!looked) return looked.error();
     if (!looked->damage.empty()) {
       looked->db.reset();
+      const bool is_other = looked->is_other;
+      const std::string why = is_other ? looked->damage : "damaged (" + looked->damage + ")";
       // Without both, nobody else would notice that there was a journal.
       const Result<bool> has_journal = has_own_journal();
       if (!has_journal) return has_journal.error();
       if (!*has_journal) {
-        const Result<void> begun =
-            begin_anew(path_, "the state file " + path_ + " is damaged (" + looked->damage +
-                                  "), and no journal is beside it");
+        const Result<void> begun = begin_anew(
+            path_, "the state file " + path_ + " is " + why + ", and no journal is beside it");
         if (!begun) return begun;
       }
-      const Result<std::string> aside = put_aside(path_);
+      const Result<std::string> aside =
+          put_aside(path_, is_other ? "version-" + std::to_string(looked->version) : "damaged");
       if (!aside) return aside.error();
-      say("the state file was damaged (" + looked->damage + "); it is now " + *aside +
-          " and a new one was begun");
+      say("the state file was " + why + "; it is now " + *aside + " and a new one was begun");
       looked = look_at(path_, Kind::records);
       if (!looked) return looked.error();
       if (!looked->damage.empty()) return bad_input("state file " + path_ + ": " + looked->damage);

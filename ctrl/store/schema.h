@@ -12,7 +12,8 @@ struct sqlite3;
 
 namespace flowcon::ctrl::store {
 
-/// In the files; those of another version are refused. To be changed with the tables.
+/// In the files; of another version a journal is refused, and records are put aside. To be changed
+/// with the tables.
 inline constexpr std::int64_t kRecordsVersion = 18;
 inline constexpr std::int64_t kJournalVersion = 2;
 

@@ -387,10 +387,11 @@ class Store : public Journal, public Records {
  public:
   /// Opens or makes the records at `path` and journal.db beside it (mode 0600). A file that is no
   /// database or is damaged is moved aside to PATH.damaged-N, with its log of changes, and never
-  /// deleted. Of a journal what can still be read is taken over, open moves excepted, and
-  /// journal.lost is written: see is_journal_whole(). `notice` says all of it. The records are
-  /// checked only where they were not closed; this can take a while. Errors: cannot be made
-  /// or written; of another version than this program's, and left as it is.
+  /// deleted; so are records of another version than this program's, to PATH.version-V-N. Of a
+  /// journal what can still be read is taken over, open moves excepted, and journal.lost is
+  /// written: see is_journal_whole(). `notice` says all of it. The records are checked only where
+  /// they were not closed; this can take a while. Errors: cannot be made or written; a journal of
+  /// another version than this program's: both are left as they are.
   [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path,
                                                            std::string* notice,
                                                            const Options& options = {});

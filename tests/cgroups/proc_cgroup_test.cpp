@@ -183,6 +183,46 @@ TEST_CASE("a process below its container's scope is in that scope") {
   CHECK(own->scope == scope);
 }
 
+TEST_CASE("a scope of a user's own systemd is none that the system's knows") {
+  const std::string scope = "docker-" + kId + ".scope";
+  for (const std::string& below : {"user.slice/" + scope, "app.slice/" + scope + "/init"}) {
+    INFO(below);
+    const auto group = parse_proc_cgroup(
+        "0::/user.slice/user-1000.slice/user@1000.service/" + below + "\n", Mode::v2);
+    REQUIRE(group.has_value());
+    const auto own = own_group(*group, kId);
+    REQUIRE(own.has_value());
+    CHECK(own->cpu.ends_with(scope));
+    CHECK(own->scope.empty());
+  }
+  // A slice of that user belongs to the system's.
+  const auto group = parse_proc_cgroup("0::/user.slice/user-1000.slice/" + scope + "\n", Mode::v2);
+  REQUIRE(group.has_value());
+  CHECK(group->scope == scope);
+}
+
+TEST_CASE("on a hybrid host a controller is nowhere whose unified group is not the container's") {
+  const std::string own = "docker/" + kId;
+  const std::string text = "2:blkio:/" + own + "\n1:cpu,cpuacct:/" + own + "\n0::/";
+  const std::string others = "system.slice/containerd.service";
+  const auto without_memory = parse_proc_cgroup(text + others + "\n", Mode::hybrid, kId);
+  REQUIRE(without_memory.has_value());
+  CHECK(without_memory->cpu == own);
+  CHECK(without_memory->cpuacct == own);
+  CHECK(without_memory->io == own);
+  CHECK(without_memory->memory.empty());
+  CHECK(own_group(*without_memory, kId).has_value());
+  const auto with_memory = parse_proc_cgroup(text + own + "\n", Mode::hybrid, kId);
+  REQUIRE(with_memory.has_value());
+  CHECK(with_memory->memory == own);
+  // The CPU's group is the container's or nobody's.
+  const auto without_cpu =
+      parse_proc_cgroup("2:memory:/" + own + "\n0::/" + others + "\n", Mode::hybrid, kId);
+  REQUIRE(without_cpu.has_value());
+  CHECK(without_cpu->cpu == others);
+  CHECK_FALSE(own_group(*without_cpu, kId).has_value());
+}
+
 TEST_CASE("the number of a process that is no container's is refused with a sentence") {
   const auto group = find_group(::getpid(), Mode::hybrid);
   if (!group) return;  // in the root group

@@ -295,28 +295,51 @@ TEST_CASE("what is known of converged containers is kept, changed and forgotten"
   CHECK(mark.moves == 2);
 }
 
-TEST_CASE("a state of another version is refused and left alone") {
+TEST_CASE("a journal of another version is refused, and both files are left alone") {
   const Folder folder;
   REQUIRE(open(folder)->save_choice({"a", true, "", ""}).has_value());
-  struct File {
-    std::string path;
-    std::string version;
-  };
-  for (const File& file : {File{folder.file(), std::to_string(kRecordsVersion)},
-                           File{folder.journal(), std::to_string(kJournalVersion)}}) {
+  for (const bool are_records_other : {false, true}) {
     for (const std::string other : {"14", "99"}) {
-      execute_at(file.path, ("PRAGMA user_version = " + other).c_str());
+      execute_at(folder.journal(), ("PRAGMA user_version = " + other).c_str());
+      if (are_records_other) execute(folder, "PRAGMA user_version = 99");
       std::string notice;
       const auto store = Store::open(folder.file(), &notice);
       REQUIRE_FALSE(store.has_value());
       CHECK(store.error().message().find("version " + other) != std::string::npos);
-      const bool may_go = store.error().message().find("move this file away") != std::string::npos;
-      CHECK(may_go == (file.path == folder.file()));
-      CHECK_FALSE(std::filesystem::exists(file.path + ".damaged-1"));
+      CHECK(store.error().message().find("journal.db") != std::string::npos);
+      CHECK(std::filesystem::exists(folder.file()));
+      CHECK_FALSE(std::filesystem::exists(folder.file() + ".version-99-1"));
+      CHECK_FALSE(std::filesystem::exists(folder.journal() + ".damaged-1"));
     }
-    execute_at(file.path, ("PRAGMA user_version = " + file.version).c_str());
   }
+  execute(folder, ("PRAGMA user_version = " + std::to_string(kRecordsVersion)).c_str());
+  execute_at(folder.journal(),
+             ("PRAGMA user_version = " + std::to_string(kJournalVersion)).c_str());
   CHECK(open(folder)->choices()->size() == 1);
+}
+
+TEST_CASE("records of another version are moved aside, and the journal stays") {
+  const Folder folder;
+  {
+    const auto store = open(folder);
+    REQUIRE(store->save_originals({original("a")}).has_value());
+    REQUIRE(store->record({look("a", 100)}, {}).has_value());
+  }
+  for (const std::string other : {"14", "99"}) {
+    execute(folder, ("PRAGMA user_version = " + other).c_str());
+    std::string notice;
+    const auto store = Store::open(folder.file(), &notice);
+    REQUIRE(store.has_value());
+    const std::string aside = folder.file() + ".version-" + other + "-1";
+    CHECK(notice.find("version " + other) != std::string::npos);
+    CHECK(notice.find(aside) != std::string::npos);
+    CHECK(notice.find("damaged") == std::string::npos);
+    CHECK(std::filesystem::exists(aside));
+    CHECK((*store)->is_journal_whole());
+    CHECK((*store)->originals()->size() == 1);
+    CHECK_FALSE((*store)->history("a").has_value());
+  }
+  CHECK(open(folder)->originals()->size() == 1);
 }
 
 TEST_CASE("moves are kept, those under way before those that ended last") {

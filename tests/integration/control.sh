@@ -139,6 +139,15 @@ eventually "from the originals, not from what was left" weights_as_computed
 stop_flowcond
 check "so that in the end the user's settings are back" is "$(setting plain), $(setting learn1)" "$plain, $learn1"
 check "also of containers that are gone nothing is kept" is "$(saved_originals)" ""
+start_flowcond
+eventually "limits are there again" container_has plain '.list == "CL" and .limit < 1'
+eventually "in the kernel, too" weights_as_computed
+kill_flowcond
+check "and stay after a kill" not is "$(setting plain)" "$plain"
+printf 'no option\n' >>"$WORK/flowcond.conf"
+check "a mistake in the configuration is refused then" fails_with 2 "is not of the form option = value" timeout 20 "$BIN/flowcond" --config "$WORK/flowcond.conf"
+check "but what was left is undone" is "$(setting plain), $(setting learn1)" "$plain, $learn1"
+check "and no original is left to restore" is "$(saved_originals)" ""
 
 # --- quota ------------------------------------------------------------------------------------------
 

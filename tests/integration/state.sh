@@ -153,7 +153,12 @@ check "a damaged database is put aside, too" status_has ".warnings | any(contain
 eventually "and control goes on" container_has full2 '.state == "controlled"'
 stop_flowcond
 python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 99")' "$STATE/flowcon.db"
-check "the state of another flowcond is not touched" refuses 1 "the state is of version 99"
+start_flowcond
+check "records of another version are put aside, too" status_has ".warnings | any(contains(\"$STATE/flowcon.db.version-99-1\"))"
+eventually "and control goes on" container_has full2 '.state == "controlled"'
+stop_flowcond
+python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA user_version = 99")' "$STATE/journal.db"
+check "the journal of another flowcond is not touched" refuses 1 "the state is of version 99"
 
 # --- configuration -------------------------------------------------------------------------------------------
 

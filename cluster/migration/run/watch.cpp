@@ -6,6 +6,7 @@
 #include <csignal>
 #include <utility>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "ctrl/settings.h"
 #include "ctrl/spawn.h"
@@ -16,7 +17,10 @@ namespace {
 constexpr double kAgain = 1;  // seconds until a stream that ended is asked for again
 constexpr const char* kActions = R"(["start","kill","die"])";
 
-bool ends(int signal, const Plan& plan) {
+bool ends(const ctrl::engine::Event& event, const Plan& plan) {
+  // The engine writes labels over what an event says.
+  const bool is_label = object_of(member(plan.body, "Labels")).contains("signal");
+  const int signal = is_label ? SIGTERM : event.signal.value_or(SIGTERM);
   const auto stop = plan.body.find("StopSignal");
   const bool has_own = stop != plan.body.end() && stop->value().is_string();
   const std::string name = has_own ? std::string(stop->value().get_string()) : "TERM";
@@ -63,7 +67,7 @@ Async<void> Watch::follow() {
 void Watch::hear(const ctrl::engine::Event& event) {
   for (const auto& [id, move] : open_.all()) {
     if (move->entry.container != event.id) continue;
-    if (event.action == "kill" && ends(event.signal.value_or(SIGTERM), move->plan)) {
+    if (event.action == "kill" && ends(event, move->plan)) {
       move->copy.was_killed = true;
     }
     if (event.action == "start") {

@@ -114,6 +114,27 @@ TEST_CASE("nor is it where flowcond is started again, and the engine tells of it
   CHECK(bench.engine.lives(id) == 2);
 }
 
+TEST_CASE("a label signal does not hide that a person stopped the job") {
+  for (const bool has_label : {false, true}) {
+    INFO(has_label);
+    QueueBench bench;
+    std::map<std::string, std::string> labels{{"flowcon.retries", "1"}};
+    if (has_label) labels["signal"] = "1";
+    const std::string id = bench.submit("net", "cpu=1,mem=1G", labels);
+    bench.run(5);
+    REQUIRE(bench.state("net") == "running");
+    ctrl::engine::Event signal;
+    signal.action = "kill";
+    signal.id = id;
+    signal.signal = 1;
+    signal.time_ns = static_cast<std::int64_t>(bench.clock.wall() * 1e9);
+    bench.engine.tell(signal);
+    bench.engine.end_with(id, 3);
+    bench.run(10);
+    CHECK(bench.engine.lives(id) == (has_label ? 1 : 2));
+  }
+}
+
 TEST_CASE("an order that could not be carried out at once is not carried out later") {
   QueueBench bench;
   const std::string first = bench.submit("first", "cpu=4,mem=1G");

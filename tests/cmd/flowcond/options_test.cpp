@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -329,6 +330,34 @@ TEST_CASE("dry-run may be given as a bare flag or with a value") {
   CHECK_FALSE(parse({"--dry-run", ""}).has_value());
   CHECK_FALSE(parse({"--dry-run=false"})->config.dry_run);
   CHECK_FALSE(parse({"--dry-run=off"})->config.dry_run);
+}
+
+TEST_CASE("of a configuration with mistakes the rest is read, unless it is only checked") {
+  const Files files;
+  const std::string file =
+      files.write("f.conf", "intervall = 5\nstate-dir = /srv/a\nbeta = many\nobserve = 7\n");
+  files.write("f.conf.d/50.conf", "no option\nstate-dir = /srv/b\n");
+  const auto readable = [&](const char* last) {
+    const char* words[] = {"flowcond", "--config", file.c_str(), last};
+    std::optional<ctrl::Config> rest;
+    CHECK_FALSE(parse_command_line(4, words, &rest).has_value());
+    return rest;
+  };
+  const auto run = readable("--alpha=0.2");
+  REQUIRE(run.has_value());
+  CHECK(run->state_dir == "/srv/b");
+  CHECK(run->observe == 7);
+  CHECK(run->alpha == 0.2);
+  CHECK(run->beta == ctrl::Config().beta);
+  CHECK(readable("--state-dir=/srv/c")->state_dir == "/srv/c");
+  for (const char* only : {"--check-config", "--print-config", "--stray"}) {
+    INFO(only);
+    CHECK_FALSE(readable(only).has_value());
+  }
+  const char* contradiction[] = {"flowcond", "--interval=30", "--interval-max=20"};
+  std::optional<ctrl::Config> rest;
+  CHECK_FALSE(parse_command_line(3, contradiction, &rest).has_value());
+  CHECK(rest.has_value());
 }
 
 TEST_CASE("every option's default is accepted by the option itself") {

@@ -125,6 +125,18 @@ TEST_CASE("a run that ends well leaves one profile, one that fails leaves none")
   CHECK(host.said.body.find("HOME") == std::string::npos);
 }
 
+TEST_CASE("of a container with a label exitCode no status is believed, and no profile is left") {
+  Host host;
+  host.begin();
+  host.start("a", {{"exitCode", "0"}}, training());
+  double used = 0;
+  work(host, "a", 20, used);
+  host.pass();
+  host.stop("a", 0);
+  host.pass();
+  CHECK(profiles(host).empty());
+}
+
 TEST_CASE("a run that was cut short leaves no profile, though it ended with status 0") {
   Host host;
   host.begin();

@@ -99,6 +99,23 @@ TEST_CASE(
   CHECK(stopped.is_stopped_by_person);
 }
 
+TEST_CASE("a label signal does not hide that a person ended the copy") {
+  for (const bool has_label : {false, true}) {
+    OneHost host;
+    Watch watch(host.world, host.open, host.records);
+    const MovePtr move = host.add(Side::target, Step::confirm);
+    if (has_label) move->plan.body["Labels"] = boost::json::object{{"signal", "1"}};
+    watch.begin();
+    host.pass(0);
+    ctrl::engine::Event event;
+    event.action = "kill";
+    event.id = move->entry.container;
+    event.signal = 1;
+    host.host.engine.tell(event);
+    CHECK(move->copy.was_killed == has_label);
+  }
+}
+
 TEST_CASE("an engine that does not answer is no fact about the copy") {
   OneHost host;
   Watch watch(host.world, host.open, host.records);
