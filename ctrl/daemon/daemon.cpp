@@ -483,7 +483,7 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
 Result<void> restore_leftovers(
     const Config& config, const std::function<Result<std::unique_ptr<cgroups::CgroupFs>>()>& open) {
   const std::string journal = config.state_dir + "/journal.db";
-  if (config.dry_run || ::access(journal.c_str(), F_OK) != 0) return {};
+  if (::access(journal.c_str(), F_OK) != 0) return {};
   bool is_in_use = false;
   const auto locked = lock_state(config.state_dir, &is_in_use);
   if (is_in_use) return {};  // what is limited is not left, but controlled

@@ -25,8 +25,8 @@ using ConfigSource = std::function<Result<Config>()>;
                                       const MakeCompanion& companion);
 
 /// Restores the limits that an earlier run has left, as a start does, for one that cannot start.
-/// Not with dry-run, not without a journal in the state folder, and not where another flowcond uses
-/// that folder. Errors: the state cannot be read; no cgroups.
+/// Not without a journal in the state folder, and not where another flowcond uses that folder.
+/// Errors: the state cannot be read; no cgroups.
 [[nodiscard]] Result<void> restore_leftovers(
     const Config& config, const std::function<Result<std::unique_ptr<cgroups::CgroupFs>>()>& open =
                               cgroups::open_kernel_cgroups);

@@ -46,14 +46,10 @@ TEST_CASE("limits that a killed flowcond left are put back without a start") {
   CHECK((*store)->originals()->empty());
 }
 
-TEST_CASE("limits stay where another flowcond runs, or with dry-run") {
+TEST_CASE("limits stay where another flowcond runs") {
   Host host;
   leave_limits(host);
   const std::string left = host.weight("a");
-  host.config.dry_run = true;
-  CHECK(restore(host).has_value());
-  CHECK(host.weight("a") == left);
-  host.config.dry_run = false;
   const std::string lock = host.folder.path() + "/lock";
   const int fd = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   REQUIRE(::flock(fd, LOCK_EX | LOCK_NB) == 0);
