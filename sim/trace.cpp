@@ -17,7 +17,7 @@ namespace flowcon::sim {
 namespace {
 
 constexpr double kLongest = 1e10;      // seconds, three centuries
-constexpr double kLongestTrace = 1e9;  // seconds from the first arrival to the last, 30 years
+constexpr double kLongestTrace = 1e9;  // seconds, 30 years
 constexpr double kMostWorkers = 1e6;
 constexpr double kMostValue = 1e150;  // its square is a number, too
 constexpr std::size_t kLeastPoints = 5;
@@ -65,6 +65,10 @@ Result<double> number_or(const CsvReader& reader, std::optional<std::size_t> col
   return reader.number(*column, low, high);
 }
 
+std::string most_simulated() {
+  return "; at most " + render_number(kLongestTrace) + " s (30 years) are simulated";
+}
+
 // How its log goes. `seconds` is how long it runs alone.
 Result<void> read_log(const CsvReader& reader, const TraceColumns& columns, double seconds,
                       const std::vector<NamedCurve>& curves, JobSpec& job) {
@@ -106,6 +110,10 @@ Result<JobSpec> job_of(const CsvReader& reader, const TraceColumns& columns,
   job.model = std::string(reader.field(columns.model));
   job.arrival = *arrival * trace.arrival_scale;
   const double seconds = std::max(1e-3, *duration * trace.work_scale);
+  if (trace.is_bounded && seconds > kLongestTrace) {
+    return bad_input(reader.place() + ": the job takes " + render_number(seconds) + " s" +
+                     (trace.work_scale == 1 ? "" : " with --work-scale") + most_simulated());
+  }
   job.parallelism = std::min(schedule.hosts.front().cores, *cores);
   job.work = seconds * job.parallelism;
   if (Result<void> read = read_log(reader, columns, seconds, curves, job); !read) {
@@ -121,6 +129,17 @@ Result<JobSpec> job_of(const CsvReader& reader, const TraceColumns& columns,
   if (status == "failed" || status == "Failed") job.crash_at = 1;
   if (status == "killed" || status == "Killed") job.kill_after = seconds;
   return job;
+}
+
+// All hosts are busy for at least as long as they need together for all jobs.
+Result<void> check_work(const Schedule& schedule, const std::string& what) {
+  double work = 0;
+  for (const JobSpec& job : schedule.jobs) work += job.work;
+  double cores = 0;
+  for (const HostSpec& host : schedule.hosts) cores += host.cores;
+  if (work <= kLongestTrace * cores) return {};
+  return bad_input(what + ": its jobs keep all hosts busy for " + render_number(work / cores) +
+                   " s" + most_simulated());
 }
 
 // The value of a cell; a program's word for none is none.
@@ -221,8 +240,7 @@ Result<Schedule> parse_trace(std::string_view text, const std::string& what,
       last = std::max(last, job->arrival);
       if (last - first > kLongestTrace) {
         return bad_input(reader.place() + ": jobs arrive " + render_number(last - first) +
-                         " s apart; at most " + render_number(kLongestTrace) +
-                         " s (30 years) are simulated");
+                         " s apart" + most_simulated());
       }
     }
     (job->arrival < 0 ? schedule.earlier : schedule.jobs).push_back(std::move(*job));
@@ -232,6 +250,9 @@ Result<Schedule> parse_trace(std::string_view text, const std::string& what,
                    [](const JobSpec& a, const JobSpec& b) { return a.arrival < b.arrival; });
   if (trace.most_jobs > 0 && schedule.jobs.size() > trace.most_jobs) {
     schedule.jobs.resize(trace.most_jobs);
+  }
+  if (trace.is_bounded) {
+    if (Result<void> work = check_work(schedule, what); !work) return work.error();
   }
   const double begin = schedule.jobs.front().arrival;
   for (std::size_t i = 0; i < schedule.jobs.size(); ++i) {

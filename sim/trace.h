@@ -19,6 +19,7 @@ struct TraceOptions {
   double arrival_scale = 1;   ///< factor on the times of arrival
   double work_scale = 1;      ///< factor on the durations
   std::size_t most_jobs = 0;  ///< at most this many, the first to arrive; 0 = all
+  bool is_bounded = true;     ///< no job, nor all jobs on all hosts, may take more than 30 years
 };
 
 /// Has it the columns that parse_trace() needs?
@@ -30,7 +31,8 @@ struct TraceOptions {
 /// "killed" is killed. A job with an arrival below 0 ran before and is remembered at most. `what`
 /// is the file's name.
 /// Errors: no such column; a field that is no number in range; no such curve; no job; jobs that
-/// arrive more than 30 years apart; the sentence has the line.
+/// arrive more than 30 years apart; `trace.is_bounded`. The sentence has the line, if it is about
+/// one.
 [[nodiscard]] Result<Schedule> parse_trace(std::string_view text, const std::string& what,
                                            const TraceOptions& trace,
                                            const ScheduleOptions& options);

@@ -2,6 +2,8 @@
 #include "cmd/docker-flowcon/arguments.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -9,6 +11,17 @@
 
 namespace flowcon::plugin {
 namespace {
+
+// The value behind "=" of a switch, as Go reads it. Empty: it is none.
+std::optional<bool> parse_switch(std::string_view value) {
+  for (const std::string_view word : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (value == word) return true;
+  }
+  for (const std::string_view word : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (value == word) return false;
+  }
+  return std::nullopt;
+}
 
 class Scanner {
  public:
@@ -88,7 +101,10 @@ class Scanner {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     if (name == "--help") {
-      scan_.wants_help = true;
+      const std::string value = equals == std::string::npos ? "true" : word.substr(equals + 1);
+      const std::optional<bool> is_on = parse_switch(value);
+      scan_.wants_help = is_on.value_or(false);
+      if (!is_on) scan_.problem = "--help takes true or false, not \"" + printable(value) + "\"";
       return;
     }
     const CLI::Option* option = app_.get_option_no_throw(name);

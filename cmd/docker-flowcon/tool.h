@@ -2,6 +2,7 @@
 // Another program as a function: words and text in, text and status out. No shell.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ enum class ToolErrors { keep, pass_on };
 [[nodiscard]] Result<ToolResult> run_tool(const std::vector<std::string>& words,
                                           const std::string& input = "",
                                           ToolErrors errors = ToolErrors::keep);
+
+/// How many lines it prints, on stdout and stderr. Errors: it cannot be started; its status is not
+/// 0.
+[[nodiscard]] Result<std::size_t> count_lines(const std::vector<std::string>& words);
 
 }  // namespace flowcon::plugin

@@ -2,6 +2,7 @@
 #include "cmd/docker-flowcon/version.h"
 
 #include <boost/json/object.hpp>
+#include <optional>
 #include <ostream>
 
 #include "base/json_reader.h"
@@ -35,7 +36,12 @@ void declare_version(CLI::App& app, VersionOptions& options) {
                  "Format output using a custom template:\n"
                  "'json':             Print in JSON format\n"
                  "'TEMPLATE':         Print output using the given Go template.")
-      ->type_name("string");
+      ->type_name("string")
+      ->check([](const std::string& text) {
+        return text == "table" || text.starts_with("table ")
+                   ? "has to be json or a template: versions are no table"
+                   : std::string();
+      });
 }
 
 int run_version(const Session& session, const VersionOptions& options) {
@@ -44,24 +50,23 @@ int run_version(const Session& session, const VersionOptions& options) {
   if (!format) return report(session.terminal, format.error());
   json::object versions{{"Client", {{"Version", FLOWCON_VERSION}, {"ApiVersion", kApiVersion}}},
                         {"Server", nullptr}};
-  std::string absence;
+  std::optional<Error> absence;
   const Result<DaemonClient> daemon = find_daemon(session, "version");
   if (daemon) {
     const Result<json::value> answer = daemon->get("/v1/version");
     if (answer) {
       versions["Server"] = server_object(*answer);
     } else {
-      absence = answer.error().message();
+      absence = answer.error();
     }
   } else {
-    absence = daemon.error().message();
+    absence = daemon.error();
   }
   const Result<std::string> text = format->render({versions}, {});
   if (!text) return report(session.terminal, text.error());
   session.terminal.out << *text;
   session.terminal.out.flush();
-  if (!absence.empty()) session.terminal.err << absence << "\n";
-  return kDone;
+  return absence ? report(session.terminal, *absence) : kDone;
 }
 
 }  // namespace flowcon::plugin

@@ -415,6 +415,10 @@ std::string complaint_of(const CLI::App& app, const Said& said, Command command)
     return "one schedule only, not also " + printable(word, 60);
   }
   if (said.schedule.empty()) return "which schedule?";
+  const auto report = said.words.find("--report");
+  if (report != said.words.end() && (report->second.empty() || report->second == "-")) {
+    return "--report: \"" + report->second + "\" is not the name of a file";
+  }
   const bool is_file = said.schedule.find_first_of("./") != std::string::npos;
   if (find_schedule(said.schedule) || is_file) {
     if ((said["--model"] + said["--pause"] + said["--starve-limit"]).empty()) return "";

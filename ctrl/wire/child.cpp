@@ -130,7 +130,7 @@ Result<Child::Files> Child::open_files(const Command& command) {
     files.ours = pair[0];
     files.theirs = pair[1];
   }
-  if (!command.passes_errors) {
+  if (!command.passes_errors && !command.joins_errors) {
     if (::pipe2(pair, O_CLOEXEC) != 0) {
       return failed(errno_error(errno, "making a pipe for " + command.argv.front()));
     }
@@ -166,11 +166,12 @@ Result<std::shared_ptr<Child>> Child::start(asio::any_io_executor executor,
   if (!files) return files.error();
   const bool takes = command.joined == Joined::in || command.joined == Joined::both;
   const bool gives = command.joined == Joined::out || command.joined == Joined::both;
-  const Result<pid_t> pid =
-      launch(command.argv,
-             {takes ? files->theirs : files->input, gives ? files->theirs : -1,
-              command.passes_errors ? STDERR_FILENO : files->errors_theirs},
-             command.environment, command.rights, !command.is_ours);
+  const int out = gives ? files->theirs : -1;
+  const int errors = command.joins_errors ? out : files->errors_theirs;
+  const Result<pid_t> pid = launch(
+      command.argv,
+      {takes ? files->theirs : files->input, out, command.passes_errors ? STDERR_FILENO : errors},
+      command.environment, command.rights, !command.is_ours);
   if (!pid) {
     files->close_all();
     return pid.error();

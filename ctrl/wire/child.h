@@ -33,6 +33,7 @@ struct Command {
   Rights rights = Rights::ours;
   bool is_ours = false;            ///< in our process group: ^C and the terminal's input reach it
   bool goes_on = false;            ///< where it is not held any more; else it is killed
+  bool joins_errors = false;       ///< its stderr goes where its stdout goes
   bool passes_errors = false;      ///< its stderr is ours; else its last bytes are kept
   std::size_t most_errors = 4096;  ///< bytes of it
   std::size_t most_output = 1U << 20;  ///< bytes of stdout that run() keeps

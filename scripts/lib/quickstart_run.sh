@@ -109,7 +109,8 @@ install_plugin() {
   export DOCKER_CONFIG=$WORK/docker
   mkdir -p "$DOCKER_CONFIG/cli-plugins"
   ln -sf "$PLUGIN" "$DOCKER_CONFIG/cli-plugins/docker-flowcon"
-  docker flowcon version >/dev/null 2>&1 ||
+  # It fails as long as flowcond does not run.
+  [[ $(docker flowcon version 2>/dev/null) == *docker-flowcon* ]] ||
     die "docker does not find the plugin; try DOCKER_CONFIG=$DOCKER_CONFIG docker flowcon version"
 }
 

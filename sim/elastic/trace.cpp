@@ -37,7 +37,9 @@ Result<TraceJobs> parse_jobs(std::string_view text, const std::string& what) {
   if (!ids) return ids.error();
   ScheduleOptions options;
   options.cores = 1;  // then a job's work is its duration
-  const Result<Schedule> schedule = parse_trace(text, what, {}, options);
+  TraceOptions trace;
+  trace.is_bounded = false;  // but by kMostHours
+  const Result<Schedule> schedule = parse_trace(text, what, trace, options);
   if (!schedule) return schedule.error();
   TraceJobs jobs;
   double hours = 0;

@@ -29,8 +29,8 @@ without_flowcond() {
     prints_and_says 42 "" "flowcond is not running" "$docker" flowcon run --rm --network none "$IMAGE" sh -c 'exit 42'
   check "$cli: status without flowcond is an error that says how to start it" \
     prints_and_says 1 "" "Start it with: systemctl start flowcond (or run: sudo flowcond)" "$docker" flowcon status
-  check "$cli: version without flowcond shows its own" \
-    prints_and_says 0 "$version" "Cannot connect to flowcond" "$docker" flowcon version --format '{{.Client.Version}}'
+  check "$cli: version without flowcond shows its own and fails" \
+    prints_and_says 1 "$version" "Cannot connect to flowcond" "$docker" flowcon version --format '{{.Client.Version}}'
 }
 
 with_flowcond() {

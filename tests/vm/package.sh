@@ -191,7 +191,7 @@ check "and leaves sshd no link that leads nowhere" not test -L "$link"
 [ -z "${made-}" ] || rmdir "$made"
 check "and ends the service" is_active flowcond.service inactive
 check "and its sockets" is "$(systemctl is-active flowcond.socket flowcond-peer.socket | sort -u)" inactive
-check "docker has no such command any more" not docker flowcon version
+check "docker has no such command any more" not holds "$(docker flowcon version 2>&1)" docker-flowcon
 check "the containers run" runs
 check "configuration and state are kept" test -e /etc/flowcon/flowcon.conf.d/quick.conf -a -e "$STATE/flowcon.db"
 install_deb "$deb"

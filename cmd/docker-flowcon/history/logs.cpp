@@ -27,6 +27,11 @@ constexpr std::chrono::seconds kLookEach{1};  // at what is followed on another 
 constexpr std::size_t kMostTail = 100'000;    // lines, there
 constexpr int kTries = 30;                    // looks at one that is not heard
 
+// As for docker, "" is no limit.
+std::string check_moment_or_none(const std::string& text) {
+  return text.empty() ? "" : check_moment(text);
+}
+
 bool ends_line(const LogRecord& record) { return record.text.ends_with('\n'); }
 
 std::vector<std::string> docker_words(const LogsOptions& options, bool may_follow) {
@@ -75,12 +80,8 @@ std::size_t lines_at_engine(const Session& session, const LogsOptions& options) 
       plan_docker(session.invocation, session.environment, docker_words(options, false));
   std::vector<std::string> words = plan.arguments;
   words.front() = plan.program;
-  const Result<ToolResult> result = run_tool(words);
-  if (!result) return 0;
-  const auto lines = [](const std::string& text) {
-    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  };
-  return lines(result->out) + lines(result->err);
+  const Result<std::size_t> lines = count_lines(words);
+  return lines ? *lines : 0;
 }
 
 // Errors: flowcond's; the caller then says what is missing.
@@ -262,7 +263,7 @@ void declare_logs(CLI::App& app, LogsOptions& options) {
                  "Show logs since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or relative (e.g. "
                  "\"42m\" for 42 minutes)")
       ->type_name("string")
-      ->check(check_moment);
+      ->check(check_moment_or_none);
   app.add_option("-n,--tail", options.tail,
                  "Number of lines to show from the end of the logs (default \"all\")")
       ->type_name("string");
@@ -271,7 +272,7 @@ void declare_logs(CLI::App& app, LogsOptions& options) {
                  "Show logs before a timestamp (e.g. \"2013-01-02T13:23:37Z\") or relative (e.g. "
                  "\"42m\" for 42 minutes)")
       ->type_name("string")
-      ->check(check_moment);
+      ->check(check_moment_or_none);
 }
 
 std::string check_logs(const LogsOptions& options) {

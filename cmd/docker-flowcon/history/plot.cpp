@@ -7,6 +7,7 @@
 
 #include "base/digits.h"
 #include "base/json_reader.h"
+#include "base/seconds.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/history/chart.h"
 #include "cmd/docker-flowcon/history/history.h"
@@ -68,6 +69,13 @@ std::vector<ChartPoint> read_points(const json::object& history, const Series& s
     points.push_back({*time, real_of(cells[series.cell]).value_or(std::nan(""))});
   }
   return points;
+}
+
+// A limit holds until the next one, or until now.
+void add_end(const json::object& history, std::vector<ChartPoint>& points) {
+  if (points.empty()) return;
+  const double end = real_of(member(history, "finished")).value_or(wall_seconds());
+  if (end > points.back().x) points.push_back({end, points.back().y});
 }
 
 bool is_drawn(const ChartPoint& point) { return std::isfinite(point.x) && std::isfinite(point.y); }
@@ -149,13 +157,22 @@ int run_plot(const Session& session, const PlotOptions& options) {
   const Result<json::object> history = fetch_history(session, options.container, "plot");
   if (!history) return report(session.terminal, history.error());
   const Series& series = find_series(options.what);
-  const std::vector<ChartPoint> points = read_points(*history, series);
+  std::vector<ChartPoint> points = read_points(*history, series);
   const auto drawn = std::count_if(points.begin(), points.end(), is_drawn);
   if (drawn == 0) {
     session.terminal.err << "nothing to draw: no finite value of " << options.what << " of "
                          << options.container << " is recorded\n";
     return kFailed;
   }
+  const auto left_out = static_cast<std::ptrdiff_t>(points.size()) - drawn;
+  ChartLook look;
+  look.width = find_width(session, options);
+  look.height = find_height(session, options);
+  look.braille = is_utf8(session.environment);
+  look.has_steps = series.has_steps;
+  look.y_label = series.label;
+  const std::string title = title_of(*history, series, points, look);
+  if (series.has_steps) add_end(*history, points);
   double first = HUGE_VAL;
   double last = -HUGE_VAL;
   for (const ChartPoint& point : points) {
@@ -163,16 +180,9 @@ int run_plot(const Session& session, const PlotOptions& options) {
     first = std::min(first, point.x);
     last = std::max(last, point.x);
   }
-  ChartLook look;
-  look.width = find_width(session, options);
-  look.height = find_height(session, options);
-  look.braille = is_utf8(session.environment);
-  look.has_steps = series.has_steps;
   look.x_label = last / 2 - first / 2 < kDay / 2 ? clock_label : moment_label;
-  look.y_label = series.label;
-  session.terminal.out << title_of(*history, series, points, look) << render_chart(points, look);
+  session.terminal.out << title << render_chart(points, look);
   session.terminal.out.flush();
-  const auto left_out = static_cast<std::ptrdiff_t>(points.size()) - drawn;
   if (left_out > 0) {
     session.terminal.err << left_out << (left_out == 1 ? " value is" : " values are")
                          << " left out: unknown or not finite\n";

@@ -23,6 +23,10 @@ inline constexpr std::chrono::seconds kControlTimeout{30};
 [[nodiscard]] Result<std::string> container_target(const std::string& container,
                                                    const std::string& action);
 
+/// Says on stderr that flowcond does not look for containers where docker has them, if so: once it
+/// has answered. Who chose a socket means its flowcond.
+void warn_of_containers_elsewhere(const Session& session, const DaemonClient& daemon);
+
 struct AdoptOptions {
   std::string container;
   JobOptions job;

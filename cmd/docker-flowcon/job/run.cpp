@@ -19,6 +19,7 @@
 #include "cmd/docker-flowcon/endpoint.h"
 #include "cmd/docker-flowcon/job/follow.h"
 #include "cmd/docker-flowcon/job/run_words.h"
+#include "cmd/docker-flowcon/other_engine.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -59,12 +60,21 @@ class IdFile {
   std::string folder_;
 };
 
-// The id that docker wrote to `path`, or to the file that its options name instead; "" = none.
-std::string id_in(const std::string& path, const std::vector<std::string>& arguments) {
+// Where docker may write the id: `path`, or the file that its options name instead. One that is
+// there before is another container's, and docker refuses it.
+std::vector<std::string> id_files(const std::string& path,
+                                  const std::vector<std::string>& arguments) {
   std::vector<std::string> files{path};
   for (const RunOption& option : read_run_options(arguments)) {
-    if (option.name == "--cidfile") files.push_back(option.value);
+    std::error_code failed;
+    if (option.name == "--cidfile" && !std::filesystem::exists(option.value, failed))
+      files.push_back(option.value);
   }
+  return files;
+}
+
+// The id in one of them; "" = none.
+std::string id_in(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     std::string id;
     std::ifstream(file) >> id;
@@ -84,7 +94,11 @@ bool sets_buffering(const RunOption& option) {
   if (option.name != "--env-file" || !std::filesystem::is_regular_file(option.value, failed))
     return false;
   std::ifstream file(option.value);
+  bool is_first = true;
   for (std::string line; std::getline(file, line);) {
+    // As docker: without a byte order mark, and without blanks before the name.
+    if (std::exchange(is_first, false) && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+    line.erase(0, line.find_first_not_of(" \t\v\f\r"));
     if (is_it(line)) return true;
   }
   return false;
@@ -156,8 +170,9 @@ MadeJob make_job(const Session& session, const std::string& command,
   if (!file.path().empty()) words.push_back("--cidfile=" + file.path());
   const ExecPlan plan =
       plan_job(session.invocation, session.environment, std::move(words), labels, docker_arguments);
+  const std::vector<std::string> files = id_files(file.path(), docker_arguments);
   const int status = run_child(session, plan);
-  return {status, id_in(file.path(), docker_arguments)};
+  return {status, id_in(files)};
 }
 
 int run_run(const Session& session, const JobOptions& options,
@@ -167,6 +182,9 @@ int run_run(const Session& session, const JobOptions& options,
   const Result<DaemonClient> daemon = find_daemon(session, "run");
   FollowOptions following;
   following.was_answering = daemon && probe_socket(daemon->path()) == SocketState::answers;
+  if (following.was_answering) {
+    warn_of_other_engine(session, *daemon, "it may not control this container");
+  }
   const HandOn signals;  // docker's end comes once, be it now or when its client has ended
   if (!daemon) {
     return run_child(session,

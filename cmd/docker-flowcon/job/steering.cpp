@@ -29,11 +29,13 @@ int run_on_each(const Session& session, const std::vector<std::string>& containe
   if (!daemon) return report(session.terminal, daemon.error());
   const DaemonClient patient = daemon->with_timeout(kControlTimeout);
   int status = kDone;
+  bool was_heard = false;
   for (const std::string& container : containers) {
     const Result<std::string> target = container_target(container, action);
     bool is_missing = false;
     const Result<boost::json::value> answer =
         target ? patient.post(*target, body, &is_missing) : target.error();
+    was_heard = was_heard || answer || is_missing;
     if (answer) {
       session.terminal.out << container << "\n";
     } else {
@@ -41,6 +43,7 @@ int run_on_each(const Session& session, const std::vector<std::string>& containe
       status = report(session.terminal, is_missing ? or_job(patient, container, error) : error);
     }
   }
+  if (was_heard) warn_of_containers_elsewhere(session, *daemon);
   return status;
 }
 

@@ -77,6 +77,7 @@ json::object shown_peer(const json::object& exact) {
     const std::string text = printable(text_of(exact, name), 400);
     out[name] = text.empty() && std::string_view(name) != "Error" ? std::string(kUnknown) : text;
   }
+  for (json::value& one : out["Strangers"].as_array()) one = printable(text_of(one), 400);
   const std::string state = text_of(exact, "State");
   std::string reachable = state == "reachable" ? "yes" : printable(state, 40);
   if (state == "reachable" && is_true(member(exact, "Draining"))) reachable += " (draining)";
@@ -116,17 +117,15 @@ int change_drain(const Session& session, const std::string& name, const std::str
 
 // Why a host is not empty, "" = it is: "still there: vae, gru", those that no policy may migrate
 // marked; what is on its way is in no list.
-Result<std::string> why_not_empty(const DaemonClient& daemon, const std::string& host) {
-  const Result<json::value> answer = daemon.with_timeout(kPatience).get("/v1/cluster");
-  if (!answer) return answer.error();
+Result<std::string> why_not_empty(const json::value& cluster, const std::string& host) {
   std::string names;
-  for (const json::value& one : list_of(member(*answer, "containers"))) {
+  for (const json::value& one : list_of(member(cluster, "containers"))) {
     if (text_of(member(one, "host")) != host) continue;
     names += (names.empty() ? "" : ", ") + printable(text_of(member(one, "name")), 100) +
              (is_true(member(one, "movable")) ? "" : " (its label flowcon.migrate lets it stay)");
   }
   if (!names.empty()) return "still there: " + names;
-  for (const json::value& one : list_of(member(*answer, "hosts"))) {
+  for (const json::value& one : list_of(member(cluster, "hosts"))) {
     if (text_of(member(one, "name")) != host) continue;
     const std::optional<double> moves = real_of(member(one, "moves"));
     if (!moves) return host + " does not answer";
@@ -140,12 +139,21 @@ int wait_until_empty(const Session& session, const PeerDrainOptions& options) {
   if (!daemon) return report(session.terminal, daemon.error());
   const Result<SshAddress> peer = parse_ssh_address(options.host);
   if (!peer) return report(session.terminal, peer.error());
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::duration<double> most_silence(options.silence_seconds);
+  Clock::time_point answered = Clock::now();
   for (std::string said;;) {
-    const Result<std::string> why = why_not_empty(*daemon, host_and_port(*peer));
-    if (!why) return report(session.terminal, why.error());
-    if (why->empty()) return kDone;
-    if (*why != said) session.terminal.err << *why << "\n" << std::flush;
-    said = *why;
+    const Result<json::value> cluster = daemon->with_timeout(kPatience).get("/v1/cluster");
+    if (cluster) {
+      answered = Clock::now();
+      const Result<std::string> why = why_not_empty(*cluster, host_and_port(*peer));
+      if (!why) return report(session.terminal, why.error());
+      if (why->empty()) return kDone;
+      if (*why != said) session.terminal.err << *why << "\n" << std::flush;
+      said = *why;
+    } else if (Clock::now() - answered >= most_silence) {
+      return report(session.terminal, cluster.error());
+    }
     std::this_thread::sleep_for(std::chrono::duration<double>(options.look_seconds));
   }
 }

@@ -19,7 +19,8 @@ struct PeerLsOptions {
 struct PeerDrainOptions {
   std::string host;
   bool wait = false;
-  double look_seconds = 2;  ///< between two looks of --wait
+  double look_seconds = 2;      ///< between two looks of --wait
+  double silence_seconds = 60;  ///< how long flowcond may not answer, while it is restarted
 };
 
 void declare_peer_ls(CLI::App& app, PeerLsOptions& options);

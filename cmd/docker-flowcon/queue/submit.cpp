@@ -2,18 +2,17 @@
 #include "cmd/docker-flowcon/queue/submit.h"
 
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <thread>
 
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/daemon_client.h"
 #include "cmd/docker-flowcon/endpoint.h"
 #include "cmd/docker-flowcon/job/follow.h"
 #include "cmd/docker-flowcon/job/run.h"
 #include "cmd/docker-flowcon/job/run_words.h"
+#include "cmd/docker-flowcon/other_engine.h"
 #include "cmd/docker-flowcon/queue/queue_view.h"
 #include "cmd/docker-flowcon/queue/refusal.h"
 #include "cmd/docker-flowcon/queue/values.h"
@@ -42,23 +41,6 @@ std::string next_step(const Session& session, const SubmitOptions& options,
                       : "It starts when there is room; watch it" + with + "docker flowcon queue";
 }
 
-// Of the engine that docker talks to flowcond hears nothing: why, in words; "" = it does, as far as
-// is known.
-std::string why_unheard(const Session& session, const DaemonClient& daemon) {
-  const Result<Endpoint> endpoint = find_endpoint(session.invocation, session.environment);
-  const std::string path = endpoint ? endpoint->socket() : "";
-  const Result<json::value> status = daemon.get("/v1/status");
-  const std::string watched = status ? text_of(member(*status, "engine"), "socket") : "";
-  if (path.empty() || watched.empty()) return "";
-  std::error_code unseen;
-  const bool is_same = std::filesystem::equivalent(path, watched, unseen);
-  if (is_same || unseen) return "";
-  return "flowcond at unix://" + printable(daemon.path()) + " watches the engine at unix://" +
-         printable(watched) + ", so it does not start this job at unix://" + printable(path) +
-         ". If another flowcond watches that engine, name its socket with --socket or "
-         "FLOWCON_SOCKET";
-}
-
 // What flowcond says of a job.
 struct Heard {
   std::string refusal;  // why it was refused, in words
@@ -74,7 +56,8 @@ Heard hear_of(const Session& session, const DaemonClient& daemon, const std::str
   while (true) {
     const auto answer = daemon.find("/v1/queue/" + id);
     if (answer && *answer) return {refusal_text(read_job(**answer)), ""};
-    if (answer && !unheard) unheard = why_unheard(session, daemon);
+    if (answer && !unheard)
+      unheard = other_engine_text(session, daemon, "it does not start this job");
     // It may be the same engine behind another socket.
     const bool is_other = unheard && !unheard->empty();
     if (is_other && Clock::now() >= begun + patience / 5) return {"", *unheard};

@@ -89,10 +89,9 @@ Result<Look> take_look(const DaemonClient& daemon, const StatusOptions& options)
   return look;
 }
 
-// Terminals that can be drawn over. NO_COLOR counts as "no escape sequences".
+// Terminals that can be drawn over.
 bool can_redraw(const Session& session) {
-  return session.terminal.is_interactive && lookup(session.environment, "NO_COLOR").empty() &&
-         lookup(session.environment, "TERM") != "dumb";
+  return session.terminal.is_interactive && lookup(session.environment, "TERM") != "dumb";
 }
 
 // One screen, written over the one before: each line is cleared behind its end, and what is left

@@ -74,16 +74,16 @@ std::vector<Missing> select_containers(StatusView& view, const std::vector<std::
   if (wanted.empty()) return missing;
   std::vector<ContainerView> selected;
   for (const std::string& name : wanted) {
-    const ContainerView* exact = nullptr;
-    std::vector<const ContainerView*> beginnings;
+    // Hosts may have containers of the same name.
+    std::vector<const ContainerView*> exact, beginnings;
     for (const ContainerView& container : view.containers) {
       const std::string id = text_of(container.exact, "ID");
-      if (id == name || text_of(container.exact, "Name") == name) exact = &container;
+      if (id == name || text_of(container.exact, "Name") == name) exact.push_back(&container);
       if (!name.empty() && id.compare(0, name.size(), name) == 0) beginnings.push_back(&container);
     }
-    if (exact == nullptr && beginnings.size() == 1) exact = beginnings.front();
-    if (exact != nullptr) {
-      selected.push_back(*exact);
+    if (exact.empty() && beginnings.size() == 1) exact = beginnings;
+    if (!exact.empty()) {
+      for (const ContainerView* container : exact) selected.push_back(*container);
     } else if (beginnings.empty()) {
       missing.push_back({name, "No such container: " + printable(name)});
     } else {

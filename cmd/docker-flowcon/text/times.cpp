@@ -15,8 +15,14 @@ namespace {
 constexpr double kMostSeconds = 10 * 365.25 * 86400;
 constexpr double kYear10000 = 253402300800.0;
 
-constexpr std::array<std::pair<std::string_view, double>, 4> kUnits{
-    {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}};
+constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{{"ns", 1e-9},
+                                                                     {"us", 1e-6},
+                                                                     {"\u00B5s", 1e-6},
+                                                                     {"\u03BCs", 1e-6},
+                                                                     {"ms", 1e-3},
+                                                                     {"s", 1},
+                                                                     {"m", 60},
+                                                                     {"h", 3600}}};
 
 // Takes a number without sign or exponent from the front of `text`.
 std::optional<double> take_number(std::string_view& text) {
@@ -38,7 +44,7 @@ std::string local_text(std::optional<double> moment, const char* format) {
   return {out.data(), std::strftime(out.data(), out.size(), format, &parts)};
 }
 
-// Reads "+01:00" or "Z" from the end of a date with a time; seconds east of Greenwich.
+// Reads "+01:00" or "Z" from the end of a date; seconds east of Greenwich.
 std::optional<double> take_zone(std::string& text) {
   if (text.back() == 'Z') {
     text.pop_back();
@@ -57,9 +63,8 @@ std::optional<double> take_zone(std::string& text) {
 }
 
 std::optional<double> parse_date(std::string text) {
-  std::optional<double> zone;
-  if (text.find('T') != std::string::npos) zone = take_zone(text);
-  for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"}) {
+  const std::optional<double> zone = take_zone(text);
+  for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H", "%Y-%m-%d"}) {
     std::tm parts{};
     const char* stop = strptime(text.c_str(), format, &parts);
     if (stop == nullptr) continue;
@@ -99,7 +104,11 @@ std::optional<double> parse_duration(std::string_view text) {
 }
 
 std::optional<double> parse_moment(const std::string& text, double now) {
-  if (const std::optional<double> ago = parse_duration(text)) return now - *ago;
+  std::string_view ago = text;
+  const bool is_later = ago.starts_with('-');
+  if (is_later || ago.starts_with('+')) ago.remove_prefix(1);
+  if (const std::optional<double> span = parse_duration(ago))
+    return is_later ? now + *span : now - *span;
   std::string_view rest = text;
   const std::optional<double> seconds = take_number(rest);
   if (seconds && rest.empty() && *seconds < kYear10000) return seconds;

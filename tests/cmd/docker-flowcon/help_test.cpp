@@ -94,6 +94,13 @@ TEST_CASE("no line of the help is wider than the terminal") {
   }
 }
 
+TEST_CASE("--help=false is no question for help") {
+  CHECK(run_words({"flowcon", "--help=false", "version", "--socket", "/nowhere/s"})
+            .out.starts_with("Client: "));
+  CHECK(run_words({"flowcon", "version", "--help", "--help=0", "--socket", "/nowhere/s"})
+            .out.starts_with("Client: "));
+}
+
 TEST_CASE("a usage error is 125 and says the problem, the usage and where help is") {
   const std::vector<Words> lines{
       {"flowcon", "stauts"},
@@ -103,10 +110,12 @@ TEST_CASE("a usage error is 125 and says the problem, the usage and where help i
       {"flowcon", "help", "stauts"},
       {"flowcon", "status", "--fromat", "json"},
       {"flowcon", "status", "-x"},
+      {"flowcon", "status", "--help=maybe"},
       {"flowcon", "status", "--format"},
       {"flowcon", "status", "--interval", "0"},
       {"flowcon", "status", "--interval", "soon"},
       {"flowcon", "version", "extra"},
+      {"flowcon", "version", "--format", "table"},
       {"flowcon", "adopt"},
       {"flowcon", "adopt", "a", "b"},
       {"flowcon", "adopt", "a", "--goal", "up"},

@@ -85,6 +85,14 @@ TEST_CASE("a report is one page that fetches nothing") {
   CHECK(page.find("<script") == std::string::npos);
 }
 
+TEST_CASE("a report goes to a file that has a name") {
+  for (const std::string& name : {std::string(), std::string("-")}) {
+    const Answer answer = ask({"run", "fixed3", "--report", name});
+    CHECK(answer.status == 125);
+    CHECK(answer.problem.starts_with("--report: \"" + name + "\" is not the name of a file"));
+  }
+}
+
 TEST_CASE("a wrong word gets a sentence and where help is") {
   CHECK(ask({"run"}).status == 125);
   CHECK(ask({"run", "random155"}).problem.find("did you mean random15") != std::string::npos);
@@ -164,6 +172,14 @@ TEST_CASE("a hostile table gets a sentence with its line") {
   const std::string late = with_table("submit_s,duration_s\n5,1\n1.1e9,1\n").problem;
   CHECK(late.find("line 3") != std::string::npos);
   CHECK(late.find("30 years") != std::string::npos);
+  const std::string lengthy = with_table("submit_s,duration_s\n0,1\n0,1.1e9\n").problem;
+  CHECK(lengthy.find("line 3: the job takes") != std::string::npos);
+  CHECK(lengthy.find("30 years") != std::string::npos);
+  CHECK(ask({"run", "jobs.csv", "--policy", "free", "--work-scale", "1e6"},
+            {{"jobs.csv", "submit_s,duration_s\n0,1e4\n"}})
+            .problem.find(" with --work-scale; at most ") != std::string::npos);
+  CHECK(with_table("submit_s,duration_s,cores\n0,9e8,8\n0,9e8,8\n")
+            .problem.find("jobs.csv: its jobs keep all hosts busy for ") == 0);
   // Times may count from wherever they like.
   CHECK(with_table("submit_s,duration_s\n1.7e9,1\n1.7001e9,1\n").status == 0);
   CHECK(ask({"run", "jobs.csv", "--policy", "free", "--arrival-scale", "1e5"},

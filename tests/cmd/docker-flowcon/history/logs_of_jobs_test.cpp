@@ -127,6 +127,30 @@ TEST_CASE_METHOD(JobLogsFixture,
   CHECK(run("vae").err == "vae is a job of several containers, each with a log: vae-w0, vae-w1\n");
 }
 
+TEST_CASE("logs: the last lines of a container that came here begin on its earlier host") {
+  test::TempFolder folder;
+  test::FakeDaemon daemon(folder.path() + "/s");
+  std::string past;
+  for (const char* text : {"a\n", "b\n", "c\n"}) {
+    past += cluster::migration::render_record({1'000'000'000, false, text});
+  }
+  daemon.answer("GET /v1/containers/vae/past-log?from=0", 200, render_json({{"lines", past}}));
+  const auto shown = [&](const std::string& script, const std::string& tail) {
+    const std::string docker = folder.path() + "/docker";
+    std::ofstream(docker) << "#!/bin/sh\n" << script << "\n";
+    chmod(docker.c_str(), 0755);
+    return run_in_child({"flowcon", "logs", "--since=", "--tail", tail, "vae"},
+                        {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                         {"FLOWCON_SOCKET", folder.path() + "/s"},
+                         {"PATH", "/usr/bin:/bin"}})
+        .out;
+  };
+  // 3 MB, all of it on stderr.
+  CHECK(shown("yes \"$(printf %099d 0)\" | head -n 30000 >&2", "30001") == "c\n");
+  CHECK(shown("echo here; echo there >&2", "4") == "b\nc\nhere\n");
+  CHECK(shown("echo what >&2; echo is wrong >&2; exit 1", "2") == "b\nc\n");
+}
+
 TEST_CASE("logs: a docker that is told to end without a terminal ends what follows, too") {
   const std::vector<std::string> follow{"flowcon", "--socket", "/nowhere/s", "logs", "-f", "vae"};
   CHECK(run_until_stopped(follow).status == 9);

@@ -13,7 +13,8 @@ namespace flowcon::plugin {
 namespace {
 
 const char* const kHistory =
-    R"({"id":"4c01","name":"vae","metric":"loss","goal":"min","started":1790000000,"finished":null,
+    R"({"id":"4c01","name":"vae","metric":"loss","goal":"min","started":1790000000,
+   "finished":1790086500,
    "samples":[[1790000003,0.871],[1790000023,0.5],[1790000043,"nan"],[1790000063,0.2],
               [1790000083,0.1],[1790000103,0.05],[1790000123,0.0431]],
    "usage":[[1790000020,0.98,412356608],[1790000060,0.5,512356608],[1790000120,0.25,712356608]],
@@ -50,6 +51,19 @@ TEST_CASE_METHOD(PlotFixture, "cpu, limit and memory have their own units") {
     charts += run({"--what", what, "--height", "8", "--width", "64"}).out + "\n";
   }
   test::check_golden("plugin/plot_units.txt", charts);
+}
+
+TEST_CASE_METHOD(PlotFixture, "a limit is drawn until the job's end, or until now") {
+  const auto chart = [this](const std::string& finished) {
+    fake.answer("GET /v1/containers/vae/history", 200,
+                R"({"name":"vae","finished":)" + finished +
+                    R"(,"decisions":[[1000,"NL",1,0.5],[1060,"CL",0.25,0.5]]})");
+    return run({"--what", "limit", "--height", "6", "--width", "64"}).out;
+  };
+  const std::string ended = chart("1120");
+  CHECK(ended.find("2 values") != std::string::npos);
+  CHECK(ended.find("00:18:40") != std::string::npos);
+  CHECK(chart("null").find("00:17:40\n") == std::string::npos);
 }
 
 TEST_CASE_METHOD(PlotFixture, "without UTF-8 the chart is ASCII, hostile names too") {

@@ -73,14 +73,15 @@ TEST_CASE_METHOD(DaemonFixture, "version shows both sides") {
   CHECK(run({"version", "--format", "{{.Server.Version}}"}).out == "0.2.0\n");
 }
 
-TEST_CASE("version works without a daemon and says how to start one") {
+TEST_CASE("version without a daemon shows the plugin's, fails and says how to start one") {
   const test::TempFolder folder;
   const std::string socket = folder.path() + "/s";
 
   const Outcome plain = run_words({"flowcon", "version", "--socket", socket});
   const Outcome json = run_words({"flowcon", "version", "--socket=" + socket, "--format", "json"});
 
-  CHECK(plain.status == 0);
+  CHECK(plain.status == 1);
+  CHECK(json.status == 1);
   CHECK(plain.out == "Client: docker-flowcon\n Version:      " FLOWCON_VERSION
                      "\n API version:  1\n");
   CHECK(plain.err.find("systemctl start flowcond") != std::string::npos);

@@ -129,6 +129,10 @@ TEST_CASE("Python writes its output at once, unless the arguments say something 
   CHECK_FALSE(adds({"-ite", "PYTHONUNBUFFERED=", "image"}));
   CHECK_FALSE(adds({"-d", "--env=PYTHONUNBUFFERED", "image"}));
   CHECK_FALSE(adds({"--env-file", other, "--env-file=" + sets, "image"}));
+  for (const char* line : {"\xEF\xBB\xBFPYTHONUNBUFFERED=0\n", "A=1\n \tPYTHONUNBUFFERED=0\n"}) {
+    std::ofstream(sets) << line;
+    CHECK_FALSE(adds({"--env-file", sets, "image"}));
+  }
 }
 
 TEST_CASE("docker gets the environment without what docker tells its plugins") {
@@ -260,6 +264,52 @@ TEST_CASE("what waits for a job that was moved away does not end with its status
   CHECK(outcome.status == 125);
   CHECK(outcome.err.find("vae migrated to gpu2") != std::string::npos);
   CHECK(left_over() == 0);
+}
+
+TEST_CASE("the id that an earlier run left in its --cidfile is not that of this one") {
+  test::TempFolder folder;
+  const std::string docker = folder.path() + "/docker", file = folder.path() + "/job.cid";
+  std::ofstream(docker) << "#!/bin/sh\n[ $1 = container ] || exit 125\n"
+                        << "echo false 0 2026-11-23T10:00:00.5Z\n";
+  chmod(docker.c_str(), 0755);
+  std::ofstream(file) << kJob;
+  test::FakeDaemon daemon(folder.path() + "/s");
+  daemon.answer("GET /v1/moves", 200,
+                moves_of(R"(,"ended":true,"step":"undone","steps":{"save":1})"));
+  CHECK(run_in_child({"flowcon", "run", "--cidfile", file, "image"},
+                     {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
+                      {"FLOWCON_SOCKET", folder.path() + "/s"},
+                      {"TMPDIR", folder.path()},
+                      {"PATH", "/usr/bin:/bin"}})
+            .status == 125);
+}
+
+TEST_CASE("run says that flowcond watches another engine than docker's") {
+  const FakeDocker docker;
+  const std::string& folder = docker.folder();
+  std::filesystem::create_directory_symlink(folder, folder + "/link");
+  const test::FakeDaemon engine(folder + "/engine"), other(folder + "/other");
+  test::FakeDaemon daemon(folder + "/s");
+  const auto said = [&](const std::string& socket) {
+    const Outcome outcome = run_in_child({"flowcon", "run", "image"},
+                                         {{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker.path()},
+                                          {"DOCKER_HOST", "unix://" + folder + socket},
+                                          {"FLOWCON_SOCKET", folder + "/s"},
+                                          {"PATH", "/usr/bin:/bin"}});
+    CHECK(outcome.status == 7);
+    return outcome.err;
+  };
+  const std::string asked = "GET /v1/status";
+  daemon.answer(asked, 200, R"({"engine":{"socket":")" + folder + R"(/engine"}})");
+  CHECK(said("/other").starts_with(
+      "flowcond at unix://" + folder + "/s watches the engine at unix://" + folder +
+      "/engine, so it may not control this container at unix://" + folder + "/other. "));
+  // The same one, also by another path; no socket; no answer.
+  for (const char* socket : {"/engine", "/link/engine", "/nowhere"}) CHECK(said(socket).empty());
+  daemon.answer(asked, 503, R"({"error":"flowcond has just started"})");
+  CHECK(said("/other").empty());
+  daemon.answer_raw(asked, "");
+  CHECK(said("/other").empty());
 }
 
 // Who waits for a container that docker inspects as `seen` says; flowcond listens where a test

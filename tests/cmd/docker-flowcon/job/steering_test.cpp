@@ -146,6 +146,26 @@ TEST_CASE_METHOD(SteeringFixture, "a value that flowcond refuses is its sentence
   CHECK(outcome.err == "that job has no weight\n");
 }
 
+TEST_CASE_METHOD(SteeringFixture,
+                 "a flowcond that watches another engine than docker's is named, unless chosen") {
+  const test::FakeDaemon engine(folder.path() + "/engine"), other(folder.path() + "/other");
+  fake.answer("GET /v1/status", 200, R"({"engine":{"socket":")" + folder.path() + R"(/engine"}})");
+  accept("/v1/containers/vae/pin");
+  const Environment environment{{"DOCKER_HOST", "unix://" + folder.path() + "/other"}};
+  const auto said = [&](bool chose_socket) {
+    std::ostringstream out, err;
+    Terminal terminal{out, err};
+    const Invocation invocation;
+    const Session session{invocation, environment, terminal, folder.path() + "/s", chose_socket};
+    CHECK(run_on_each(session, {"vae"}, "pin", "") == 0);
+    return err.str();
+  };
+  CHECK(said(false).find(", so it does not look for containers at unix://" + folder.path() +
+                         "/other. ") != std::string::npos);
+  CHECK(said(true).empty());
+  CHECK(fake.requests().size() == 3);
+}
+
 TEST_CASE_METHOD(SteeringFixture, "adopt and set say ceilings, growth and the log alike") {
   accept("/v1/containers/vae/adopt");
 

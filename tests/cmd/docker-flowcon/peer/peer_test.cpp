@@ -53,6 +53,7 @@ TEST_CASE_METHOD(PeerFixture, "peer ls says once which hosts do not know each ot
       "h2 and h4\xEF\xBF\xBD do not know each other; on this host: sudo docker flowcon peer add h2 "
       "h4\xEF\xBF\xBD\n");
   CHECK(run({"ls", "-q"}).err.empty());
+  CHECK(run({"ls", "--format", "{{.Strangers}}"}).out.find('\033') == std::string::npos);
 }
 
 TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded") {
@@ -75,8 +76,6 @@ TEST_CASE_METHOD(PeerFixture, "drain --wait says what stays, and ends when the h
   CHECK(done.status == 0);
   CHECK(done.out == "h2\n");
   CHECK(done.err.empty());
-  fake.answer("GET /v1/cluster", 500, R"({"error":"no cluster"})");
-  CHECK(run({"drain", "-w", "h2"}).err == "no cluster\n");
   CHECK(run({"undrain", "-w", "h2"}).status == 125);
 }
 
@@ -85,6 +84,7 @@ TEST_CASE_METHOD(PeerFixture, "drain --wait waits for what is on its way and for
   fake.answer("POST /v1/peers/h2/drain", 200, R"({"name":"h2"})");
   fake.answer(cluster, 200,
               R"({"hosts":[{"name":"h2","moves":0}],"containers":[{"host":"h2","name":"vae"}]})");
+  fake.then(cluster, 503, R"({"error":"flowcond has just started"})");
   fake.then(cluster, 200, R"({"hosts":[{"name":"h2","moves":1}],"containers":[]})");
   fake.then(cluster, 200, R"({"hosts":[{"name":"h2","moves":null}],"containers":[]})");
   fake.then(cluster, 200, R"({"hosts":[{"name":"h2","moves":0}],"containers":[]})");
@@ -97,13 +97,18 @@ TEST_CASE_METHOD(PeerFixture, "drain --wait waits for what is on its way and for
   options.host = "ada@h2";
   options.wait = true;
   options.look_seconds = 0.01;
-  CHECK(run_peer_drain({invocation, environment, terminal, folder.path() + "/s", true}, options) ==
-        0);
+  const Session session{invocation, environment, terminal, folder.path() + "/s", true};
+  CHECK(run_peer_drain(session, options) == 0);
   CHECK(err.str() ==
         "still there: vae (its label flowcon.migrate lets it stay)\n"
         "a migration from or to h2 is under way\nh2 does not answer\n");
   fake.answer(cluster, 200, R"({"hosts":[],"containers":[]})");
   CHECK(run({"drain", "-w", "h2"}).err == "h2 is no peer any more\n");
+  err.str("");
+  options.silence_seconds = 0;
+  fake.answer(cluster, 500, R"({"error":"no cluster"})");
+  CHECK(run_peer_drain(session, options) == 1);
+  CHECK(err.str() == "no cluster\n");
 }
 
 TEST_CASE_METHOD(PeerFixture, "a migration that was undone is not said to run on") {

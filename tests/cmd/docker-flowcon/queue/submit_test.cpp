@@ -141,7 +141,8 @@ TEST_CASE("only the flowcond that watches the job's engine is awaited") {
                         << " >\"${2#--cidfile=}\" ;; esac\n";
   chmod(docker.c_str(), 0755);
   std::filesystem::create_directory_symlink(folder.path(), folder.path() + "/run");
-  for (const char* socket : {"/docker.sock", "/other.sock"}) std::ofstream(folder.path() + socket);
+  const test::FakeDaemon engine(folder.path() + "/docker.sock"),
+      idle(folder.path() + "/other.sock");
   test::FakeDaemon daemon(folder.path() + "/s");
   Environment environment{{"DOCKER_CLI_PLUGIN_ORIGINAL_CLI_COMMAND", docker},
                           {"DOCKER_HOST", "unix://" + folder.path() + "/other.sock"},
