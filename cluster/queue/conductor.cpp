@@ -115,6 +115,10 @@ bool Conductor::has_partners() const {
 void Conductor::look() {
   if (world_.is_ended || world_.history() == 0 || is_gathering_) return;
   if (!owner_.is_ready() || !tasks_.is_ready()) return;
+  const auto& open = owner_.jobs().open();
+  for (const auto& [id, job] : open) {
+    if (!job->entry.group && !job->group) note_pace(*job);
+  }
   const double now = world_.clock.steady();
   if (has_partners()) cargo_.look();
   if (now < next_ || (!is_due_ && now < last_ + again_in_)) return;
@@ -130,7 +134,6 @@ void Conductor::look() {
     promises_.reset();
     return;
   }
-  const auto& open = owner_.jobs().open();
   const bool has_partner = has_partners();
   const auto matters = [](const auto& one) {
     return may_start(*one.second) || is_elastic(*one.second);
@@ -228,6 +231,7 @@ Span Conductor::span_of(const Job& group) const {
 
 // Of a group: its tasks together, one worker's request in `reported`.
 void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
+  note_pace(job);
   const double now = world_.clock.wall();
   const Group& group = *job.entry.group;
   ctrl::WorkerRange range = workers_of(job.entry);
@@ -277,7 +281,6 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
   reported.task.since = std::max(0.0, now - entry.submitted);
   reported.task.waited = waited(entry, now);
   reported.task.served = served(entry, now);
-  note_pace(job);
   reported.task.left = left(job);
   note_left(job);
   reported.task.priority = priority_of(job);

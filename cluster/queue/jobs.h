@@ -64,15 +64,15 @@ struct Job {
   bool has_saved = false;
   bool was_told_to_stop = false;  ///< stopping: by us, and whoever runs it has heard
 
-  std::optional<Freight> freight;         ///< while it waits; none: not weighed yet
-  double weigh_at = 0;                    ///< steady; not before
-  std::string room_at;                    ///< id of the birth, made early, that has its room
-  bool begins_early = false;              ///< by the order that it starts by: Order::is_early
-  double not_early_before = 0;            ///< steady; a host has just refused that
-  std::string host_shown;                 ///< of its task, as people know it; "" = it has none
-  std::optional<double> left_seen;        ///< CPU seconds, as its runs said last
-  std::optional<double> width_seen;       ///< cores that it can use
-  std::optional<double> done_seen;        ///< share, by the counter of a task on another host
+  std::optional<Freight> freight;    ///< while it waits; none: not weighed yet
+  double weigh_at = 0;               ///< steady; not before
+  std::string room_at;               ///< id of the birth, made early, that has its room
+  bool begins_early = false;         ///< by the order that it starts by: Order::is_early
+  double not_early_before = 0;       ///< steady; a host has just refused that
+  std::string host_shown;            ///< of its task, as people know it; "" = it has none
+  std::optional<double> left_seen;   ///< CPU seconds, as its runs said last
+  std::optional<double> width_seen;  ///< cores that it can use
+  std::optional<double> done_seen;   ///< share, by the counter of a task on another host
   PaceMeter pace;
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
 

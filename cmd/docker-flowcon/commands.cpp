@@ -172,11 +172,11 @@ Command make_queue(Session& session) {
   add_below<QueueJobsOptions>(group, session, "hold", "NAME [NAME...]",
                               "Hold jobs: they wait until they are released",
                               {declare_queue_jobs, run_queue_jobs});
-  for (const char* name : {"ls", "list"}) {
-    add_below<QueueOptions>(group, session, name, "[OPTIONS]", "List the jobs, as queue alone does",
+  for (const char* name : {"list", "ls"}) {
+    add_below<QueueOptions>(group, session, name, "[OPTIONS]", "Show the jobs that wait and run",
                             {declare_queue, run_queue});
+    group.below.back().is_hidden = true;
   }
-  group.below.back().is_hidden = true;  // as docker has it
   add_below<QueueJobsOptions>(group, session, "park", "NAME [NAME...]",
                               "Park jobs: they save themselves and wait until they are released",
                               {declare_queue_jobs, run_queue_jobs});

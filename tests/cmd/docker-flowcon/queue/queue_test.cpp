@@ -55,6 +55,8 @@ TEST_CASE_METHOD(QueueFixture, "queue is a table of the open jobs in order, --al
   CHECK(open.err.empty());
   test::check_golden("plugin/queue.txt", open.out);
   test::check_golden("plugin/queue_all.txt", run({"--all"}).out);
+  test::check_golden("plugin/queue_all.txt", run({"ls", "--all"}).out);
+  CHECK(run({"list"}).out == open.out);
 }
 
 TEST_CASE_METHOD(QueueFixture, "json has exact values, templates see every field") {
