@@ -11,19 +11,27 @@ using namespace flowcon::ctrl;
 
 namespace {
 
+struct OneJob {
+  policy::Flowcon flowcon{policy::HostParameters{}};
+  metrics::Report report;
+  growth::Track track;
+  policy::JobView job;
+
+  OneJob() {
+    report.metric = "loss";
+    job.id = "a";
+    job.report = &report;
+    job.track = &track;
+    REQUIRE(flowcon.follow({"a"}, nullptr));
+  }
+};
+
 // What is measured every 20 s of a job that prints a value each 3 s and uses half of the host. Each
 // value is 1 less than the one before, after an hour half of that; then the clock is set forward by
 // `jump` seconds, too.
 std::vector<policy::Share> measured(double jump) {
-  policy::Flowcon flowcon{policy::HostParameters{}};
-  metrics::Report report;
-  report.metric = "loss";
-  const growth::Track track{};
-  policy::JobView job;
-  job.id = "a";
-  job.report = &report;
-  job.track = &track;
-  REQUIRE(flowcon.follow({"a"}, nullptr));
+  OneJob one;
+  auto& [flowcon, report, track, job] = one;
   std::vector<policy::Share> shares;
   double offset = 1e9;
   for (double now = 1; now <= 4200; ++now) {
@@ -71,15 +79,8 @@ TEST_CASE("after the clock was set growth is measured from what was printed sinc
 
 TEST_CASE("a job whose value was a number at no time is diverging, and one of zeros is not") {
   for (const double value : {std::nan(""), 0.0}) {
-    policy::Flowcon flowcon{policy::HostParameters{}};
-    metrics::Report report;
-    report.metric = "loss";
-    const growth::Track track{};
-    policy::JobView job;
-    job.id = "a";
-    job.report = &report;
-    job.track = &track;
-    REQUIRE(flowcon.follow({"a"}, nullptr));
+    OneJob one;
+    auto& [flowcon, report, track, job] = one;
     policy::HostDecision decision;
     for (const double now : {10.0, 30.0}) {
       report.samples.push_back({now - 5, value});
