@@ -140,8 +140,8 @@ stop_flowcond
 check "so that in the end the user's settings are back" is "$(setting plain), $(setting learn1)" "$plain, $learn1"
 check "also of containers that are gone nothing is kept" is "$(saved_originals)" ""
 start_flowcond
-eventually "limits are there again" container_has plain '.list == "CL" and .limit < 1'
-eventually "in the kernel, too" weights_as_computed
+eventually "they are controlled again" container_has plain '.state == "controlled"'
+eventually "by weights that are not their own" weights_as_computed
 kill_flowcond
 check "and stay after a kill" not is "$(setting plain)" "$plain"
 printf 'no option\n' >>"$WORK/flowcond.conf"
