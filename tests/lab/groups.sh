@@ -30,7 +30,7 @@ soon "a job takes the room of the other host" job_has room '.state == "running" 
 
 group home 2 cpu=0.4,mem=30M "$TALK" -v home:/ck
 soon "workers that fit at home run there" run_on h2 "home-w0 home-w1"
-check "  as one job" job_has home '.state == "running" and .host == null and .workers == 2'
+soon "  as one job" job_has home '.state == "running" and .host == null and .workers == 2'
 check "  of which the table tells" holds "$(on h2 docker flowcon queue)" WORKERS
 heard() { holds "$(on h2 docker logs home-w1 2>&1)" "the first of 2"; }
 soon "they find each other" heard
@@ -48,7 +48,7 @@ soon "the room is free" job_is room "done"
 
 group away 2 cpu=0.5,mem=150M "$TALK" -v away:/ck
 soon "workers without room at home run on another host, all of them" run_on h1 "away-w0 away-w1"
-check "  as one job" job_has away '.state == "running" and .host == "h1"'
+soon "  as one job" job_has away '.state == "running" and .host == "h1"'
 heard() { holds "$(on h1 docker logs away-w1 2>&1)" "the first of 2"; }
 soon "they find each other there" heard
 check "  as docker flowcon logs shows here" holds "$(on h2 docker flowcon logs away-w1 2>&1)" "the first of 2"
