@@ -123,8 +123,9 @@ class Host {
   void kill() {
     daemon->effects().finish();
     // What its coroutines wait for never comes; they go when the process does.
-    static std::vector<std::pair<ctrl::Daemon*, boost::asio::io_context*>> killed;
-    killed.emplace_back(daemon.release(), io.release());
+    using Killed = std::vector<std::pair<ctrl::Daemon*, boost::asio::io_context*>>;
+    static Killed* const killed = new Killed;
+    killed->emplace_back(daemon.release(), io.release());
     io = std::make_unique<boost::asio::io_context>(1);
   }
 

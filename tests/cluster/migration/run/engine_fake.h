@@ -315,7 +315,8 @@ class FakeEngine : public Engine {
     tell(event);
   }
   void tell(const ctrl::engine::Event& event) {
-    for (const Listener* listener : std::vector<const Listener*>(listeners_)) listener->sink(event);
+    for (const Listener* listener : std::vector<const Listener*>(*listeners_))
+      listener->sink(event);
   }
   [[nodiscard]] bool runs() const {
     return std::any_of(boxes_.begin(), boxes_.end(),
@@ -377,17 +378,18 @@ class FakeEngine : public Engine {
   int made_ = 0;
   // One who follows the events, as long as it does.
   struct Listener {
-    Listener(FakeEngine& the_engine, std::function<void(ctrl::engine::Event)> the_sink)
-        : engine(the_engine), sink(std::move(the_sink)) {
-      engine.listeners_.push_back(this);
+    Listener(FakeEngine& engine, std::function<void(ctrl::engine::Event)> the_sink)
+        : all(engine.listeners_), sink(std::move(the_sink)) {
+      all->push_back(this);
     }
-    ~Listener() { std::erase(engine.listeners_, this); }
+    ~Listener() { std::erase(*all, this); }
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
-    FakeEngine& engine;
+    std::shared_ptr<std::vector<const Listener*>> all;  // coroutines outlive the engine
     std::function<void(ctrl::engine::Event)> sink;
   };
-  std::vector<const Listener*> listeners_;
+  std::shared_ptr<std::vector<const Listener*>> listeners_ =
+      std::make_shared<std::vector<const Listener*>>();
 };
 
 }  // namespace flowcon::cluster::test
