@@ -14,7 +14,6 @@ namespace flowcon::cluster::queue {
 namespace {
 
 constexpr double kUnmeasured = 12.5e6;  // bytes a second: 100 Mbit/s
-constexpr double kSame = 1;             // seconds that decide nothing
 
 // Between two hosts.
 double rate_of(const AllJobs& all, const std::string& from, const std::string& to) {
