@@ -165,18 +165,21 @@ Async<void> Conductor::tell_coordinator(std::string id) {
 std::optional<double> Conductor::left(const Job& job) const {
   const JobPtr leader = job.entry.group ? leader_of(owner_.jobs(), job) : nullptr;
   const auto forecast = world_.host.forecast(leader ? leader->entry.id : job.entry.id);
-  // One that waits for a GPU, a disk or other hosts does not go as fast as its CPU time has it.
-  const bool is_narrow = forecast ? forecast->width.has_value() : job.width_seen.has_value();
-  if (job.entry.state == JobState::running && (job.entry.group || is_narrow)) {
-    const std::int64_t workers = job.entry.group ? present(*job.entry.group, false) : 1;
-    if (const auto measured = job.pace.left(workers)) return measured;
+  std::optional<double> measured;
+  if (job.entry.state == JobState::running) {
+    measured = job.pace.left(job.entry.group ? present(*job.entry.group, false) : 1);
   }
+  if (job.entry.group && measured) return measured;
   const Request& asked = job.entry.group ? job.worker_request : job.request;
   const double cores = std::max(kLeastCores, asked.cpu.value);
-  if (forecast) return forecast->left / std::min(cores, forecast->width.value_or(cores));
+  // It has the cores that it asked for: where it takes longer it waits for a GPU or a disk.
+  const auto longer = [&](double work, const std::optional<double>& width) {
+    return std::max(work / std::min(cores, width.value_or(cores)), measured.value_or(0));
+  };
+  if (forecast) return longer(forecast->left, forecast->width);
   // Of one that waits again its run knew more than earlier ones do.
   const Job& seen = leader && leader->left_seen ? *leader : job;
-  if (seen.left_seen) return *seen.left_seen / std::min(cores, seen.width_seen.value_or(cores));
+  if (seen.left_seen) return longer(*seen.left_seen, seen.width_seen);
   double total = 0;
   for (const char* label : {"seconds_launch", "seconds_train", "seconds_save"}) {
     const std::optional<double> part = job.estimate(label).expected;

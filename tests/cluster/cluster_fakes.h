@@ -53,7 +53,6 @@ class FakeHost : public ctrl::LocalHost {
     if (found == lefts_.end()) return std::nullopt;
     ctrl::JobForecast forecast{found->second, std::nullopt};
     if (dones_.contains(id)) forecast.done = dones_.at(id);
-    if (widths_.contains(id)) forecast.width = widths_.at(id);
     return forecast;
   }
   [[nodiscard]] std::optional<ctrl::Settings> settings_of(const std::string&) const override {
@@ -84,7 +83,6 @@ class FakeHost : public ctrl::LocalHost {
   std::map<std::string, double> values_;
   std::map<std::string, double> dones_;  // share by the counter, with lefts_
   std::map<std::string, double> lefts_;
-  std::map<std::string, double> widths_;  // with lefts_
   std::vector<std::string> warnings_;
   std::map<std::string, std::string> ids_;  // of containers, by name
   std::vector<std::string> calls_;
