@@ -325,8 +325,8 @@ void add_jobs(std::vector<Command>& all, Session& session) {
                        "Show what a job will need, by what earlier runs needed",
                        {declare_estimate, run_estimate, check_estimate});
   all.back().style = WordStyle::until_word;
-  add<FetchOptions>(all, session, "fetch", "[OPTIONS] NAME",
-                    "Copy what a job has written into a folder", {declare_fetch, run_fetch});
+  add<FetchOptions>(all, session, "fetch", "[OPTIONS] NAME", "Copy a job's output into a folder",
+                    {declare_fetch, run_fetch});
   all.push_back(make_queue(session));
   all.push_back(make_submit(session));
   add<WaitOptions>(all, session, "wait", "NAME [NAME...]",

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -183,11 +184,11 @@ using Given = std::map<std::string, std::string>;
 // The files, the environment and the command line. `file`: "" = the one that may be there.
 Result<void> read_places(const std::string& file, const Given& given, Mistakes mistakes,
                          Invocation& to) {
-  if (!file.empty() || std::filesystem::exists(kDefaultConfig)) {
-    auto read =
-        read_config_file(file.empty() ? kDefaultConfig : file, to.config, to.said_at, mistakes);
-    if (!read && mistakes == Mistakes::end) return read;
+  if (!file.empty() && mistakes == Mistakes::end && ::access(file.c_str(), F_OK) != 0) {
+    return errno_error(errno, "reading the configuration " + file);
   }
+  const std::string path = file.empty() ? kDefaultConfig : file;
+  if (auto read = read_config_file(path, to.config, to.said_at, mistakes); !read) return read;
   if (auto read = read_environment(to.config, to.said_at, mistakes); !read) return read;
   for (const ctrl::Option& option : ctrl::options()) {
     const auto found = given.find(option.name);
@@ -205,12 +206,13 @@ Result<void> read_places(const std::string& file, const Given& given, Mistakes m
 
 Result<void> read_config_file(const std::string& path, ctrl::Config& config,
                               std::map<std::string, std::string>& said_at, Mistakes mistakes) {
-  if (auto read = read_one_file(path, config, said_at, mistakes);
-      !read && mistakes == Mistakes::end) {
-    return read;
+  std::error_code code;
+  // Where that is not known reading it says why.
+  if (std::filesystem::exists(path, code) || code) {
+    auto read = read_one_file(path, config, said_at, mistakes);
+    if (!read && mistakes == Mistakes::end) return read;
   }
   std::vector<std::string> drop_ins;
-  std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(path + ".d", code)) {
     if (entry.path().extension() == ".conf") drop_ins.push_back(entry.path().string());
   }

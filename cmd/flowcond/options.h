@@ -29,9 +29,9 @@ inline constexpr const char* kDefaultConfig = "/etc/flowcon/flowcon.conf";
 
 enum class Mistakes { end, skip };
 
-/// Reads "key = value" lines into `config`. A folder FILE.d beside it is read after it, its *.conf
-/// in order of name. Errors: unreadable; "FILE:LINE: what is wrong"; none where mistakes are
-/// skipped.
+/// Reads "key = value" lines of a file that may be missing into `config`. A folder FILE.d beside it
+/// is read after it, its *.conf in order of name. Errors: unreadable; "FILE:LINE: what is wrong";
+/// none where mistakes are skipped.
 [[nodiscard]] Result<void> read_config_file(const std::string& path, ctrl::Config& config,
                                             std::map<std::string, std::string>& said_at,
                                             Mistakes mistakes = Mistakes::end);

@@ -227,7 +227,8 @@ std::size_t find_order(const std::string& name) {
 
 void declare_top(CLI::App& app, TopOptions& options) {
   app.add_option("--filter", options.filter,
-                 "Show only containers with this text in name, image, host, list or metric")
+                 "Show only containers with this text in name, image, host, list, state or "
+                 "metric")
       ->type_name("string");
   app.add_option("--interval", options.interval_seconds, "Seconds between two updates, 0.2 to 3600")
       ->type_name("seconds")

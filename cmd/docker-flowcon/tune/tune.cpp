@@ -139,8 +139,8 @@ void declare_tune(CLI::App& app, TuneOptions& options) {
                  "Replay the history in a file from --save instead of asking flowcond")
       ->type_name("file");
   app.add_option("--objective", options.objective,
-                 "What to minimise: mean (completion time), t90 (time to 90 % of the improvement) "
-                 "or makespan")
+                 "What to minimise: mean (job completion time, JCT), t90 (time to 90 % of the "
+                 "improvement) or makespan")
       ->type_name("string")
       ->check([](const std::string& text) {
         const bool is_known = text == "mean" || text == "t90" || text == "makespan";

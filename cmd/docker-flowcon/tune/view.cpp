@@ -108,7 +108,7 @@ json::object present_row(const TuneHistory& history, const sim::Tuning& tuning, 
 }
 
 std::string objective_text(sim::Objective objective) {
-  return objective == sim::Objective::mean  ? "mean completion"
+  return objective == sim::Objective::mean  ? "mean JCT"
          : objective == sim::Objective::t90 ? "time to 90 %"
                                             : "makespan";
 }
@@ -119,7 +119,7 @@ std::string_view tune_table() { return kTable; }
 
 json::object tune_headings() {
   return {{"Change", "CHANGE"},
-          {"MeanText", "MEAN COMPLETION"},
+          {"MeanText", "MEAN JCT"},
           {"Time90Text", "TIME TO 90 %"},
           {"MakespanText", "MAKESPAN"},
           {"WorstText", "WORST RUN"},
@@ -168,7 +168,7 @@ std::string verdict_text(const TuneHistory& history, const sim::Tuning& tuning,
   std::string text = "Best is: " + change_text(*row.setting, history.base.present) +
                      ". Expected effect on " + what + ": " + effect_text(row.of(objective)) + ".";
   std::string worse;
-  for (const auto& [name, effect] : {std::pair("mean completion", row.mean),
+  for (const auto& [name, effect] : {std::pair("mean JCT", row.mean),
                                      {"time to 90 %", row.t90},
                                      {"makespan", row.makespan},
                                      {"the worst run", row.worst}}) {
@@ -193,7 +193,7 @@ std::string render_drop_in(const TuneHistory& history, const TuneRow& row, const
   std::string text = "# Written by docker flowcon tune --apply, version " FLOWCON_VERSION ", on " +
                      moment_text(now) + ";\n# it rewrites this file each time.\n";
   text += "# From " + history_text(history) + ".\n";
-  text += "# Expected, as simulated: mean completion " + effect_text(row.mean) + ", time to 90 % " +
+  text += "# Expected, as simulated: mean JCT " + effect_text(row.mean) + ", time to 90 % " +
           effect_text(row.t90) + ",\n# makespan " + effect_text(row.makespan) + ", worst run " +
           effect_text(row.worst) + ".\n";
   text += "# Before: " + change_text(history.base.present, *row.setting) + ".\n";

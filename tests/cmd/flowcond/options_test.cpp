@@ -96,6 +96,15 @@ TEST_CASE("drop-ins are read after the file, in order of name") {
   CHECK(config.beta == 5);
 }
 
+TEST_CASE("drop-ins are read also without the file") {
+  const Files files;
+  files.write("f.conf.d/10.conf", "beta = 5\n");
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  REQUIRE(read_config_file(files.folder + "/f.conf", config, said_at).has_value());
+  CHECK(config.beta == 5);
+}
+
 TEST_CASE("peers may be said again and again, in every place, and add up") {
   const Files files;
   const std::string path = files.write("f.conf", "peer = h2\npeer = ada@h3:2222\npeer = h2\n");

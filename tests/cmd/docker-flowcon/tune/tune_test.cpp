@@ -298,7 +298,7 @@ TEST_CASE("the verdict says what a gain costs, and that a difference within the 
   const TuneHistory history = small_history();
   sim::Tuning tuning = small_tuning();
   CHECK(verdict_text(history, tuning, sim::Objective::mean) ==
-        "Best is: policy milestone. Expected effect on mean completion: -23.6 ± 4.3 %. It costs: "
+        "Best is: policy milestone. Expected effect on mean JCT: -23.6 ± 4.3 %. It costs: "
         "the worst run +14.7 ± 5.0 %.");
   tuning.free.mean = {-24, 1};
   CHECK(verdict_text(history, tuning, sim::Objective::mean)
