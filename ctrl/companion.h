@@ -126,7 +126,7 @@ class Companion {
   }
   /// A host's id as people know it.
   [[nodiscard]] virtual std::string host_name(const std::string& id) const { return id; }
-  /// Is a container of this host on the move, or parked? That it ends then is not its own doing.
+  /// Is a container of this host on the move, or parked? What comes home has ended before.
   [[nodiscard]] virtual bool is_moving(const std::string&) const { return false; }
   /// If it has ended, was that before it had done what it was to do, whatever its status? Somebody
   /// stopped it, its engine ended it, or its run goes on later.

@@ -5,7 +5,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <chrono>
-#include <limits>
 #include <map>
 
 #include "base/json.h"
@@ -205,19 +204,15 @@ void Estimates::look(double now) {
 
 Async<Result<Estimates::Rows>> Estimates::read() {
   Rows rows;
-  double since = -std::numeric_limits<double>::infinity();
   std::int64_t after = 0;
   for (bool has_more = true; has_more && rows.size() < ctrl::store::kMostProfiles;) {
     if (is_ended_) co_return bad_input("flowcond stops");
-    auto page_of = [&store = host_.store(), since, after] {
-      return store.profiles(since, after, kPageBytes);
-    };
+    auto page_of = [&store = host_.store(), after] { return store.profiles(0, after, kPageBytes); };
     Result<ProfilePage> page = co_await host_.effects().run(std::move(page_of));
     if (!page) co_return page.error();
     has_more = page->has_more;
     after = page->after;
     for (ProfileRow& row : page->profiles) rows.push_back(std::move(row));
-    if (!rows.empty()) since = rows.back().ended;
   }
   co_return rows;
 }

@@ -29,7 +29,7 @@ class PeerProfiles {
   /// profiles, is asked again the next time. What was told by one that is no peer any more is
   /// forgotten.
   Async<void> read();
-  /// The newest of each host, at most so many of all; no host's keep those of another out. Their
+  /// What each host told last, at most so many of all; no host's keep those of another out. Their
   /// ends are on this host's clock.
   [[nodiscard]] Rows rows(std::size_t most = ctrl::store::kMostProfiles) const;
   /// How many hosts were, that had told some.

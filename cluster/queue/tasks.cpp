@@ -127,7 +127,66 @@ Async<void> Tasks::list() {
     if (!labels.contains("flowcon.queue") || !labels.contains(ctrl::kMovedLabel)) continue;
     co_await take(text_of(one, "Id"));
   }
-  if (listed_at_ == 0) listed_at_ = world_.clock.steady();
+  if (listed_at_ > 0) co_return;
+  listed_at_ = world_.clock.steady();
+  ctrl::spawn(world_.host.io(), "removed tasks", find_removed());
+}
+
+// Tasks that somebody removed while flowcond did not run, as far as the engine remembers it.
+Async<void> Tasks::find_removed() {
+  auto told = co_await world_.engine.removals(world_.clock.wall());
+  while (!told && !world_.is_ended) {
+    ctrl::log::debug(told.error().message());
+    co_await world_.clock.pause(kRetry);
+    if (!world_.is_ended) told = co_await world_.engine.removals(world_.clock.wall());
+  }
+  if (!told) co_return;
+  std::vector<migration::Removal> left = std::move(*told);
+  while (!left.empty()) {
+    std::vector<migration::Removal> later;
+    for (const migration::Removal& one : left) {
+      if (world_.is_ended) co_return;
+      migration::Removal removal = one;
+      const bool is_seen = co_await lose_removed(std::move(removal));
+      if (!is_seen) later.push_back(one);
+    }
+    left = std::move(later);
+    if (!left.empty()) co_await world_.clock.pause(kRetry);
+  }
+}
+
+// False where it has to be seen again: the journal of moves, which is read a moment after the
+// start, or the engine does not answer, or its move is under way.
+Async<bool> Tasks::lose_removed(migration::Removal removal) {
+  const std::string& container = removal.container;
+  if (!is_random_id(removal.move)) co_return true;
+  std::string move = removal.move, made_for = removal.move;
+  const Result<std::optional<cluster::Passage>> passage =
+      co_await world_.moves.passage(std::move(move));
+  if (!passage) co_return false;
+  if (!*passage || !is_birth_to_here(**passage)) co_return true;
+  const migration::Entry& birth = (*passage)->entry;
+  if (birth.container != container) co_return true;
+  if (world_.moves.is_moving(container)) co_return false;
+  // One that has come home was removed by its move.
+  const std::vector<cluster::Way> ways = world_.moves.ways();
+  const bool is_home = std::any_of(ways.begin(), ways.end(), [&](const cluster::Way& way) {
+    return way.container == container && way.target == birth.source;
+  });
+  if (is_home) co_return true;
+  const Result<std::vector<std::string>> volumes =
+      co_await world_.engine.volumes_made(std::move(made_for));
+  if (!volumes || world_.is_ended) co_return false;
+  if (volumes->empty()) co_return true;
+  HeldTask gone;
+  gone.birth = removal.move;
+  gone.owner = birth.source;
+  gone.container = container;
+  gone.ticket.name = birth.name;
+  gone.copy = TicketCopy::ended;
+  if (removal.killed) gone.killed_at = world_.clock.steady() - *removal.killed;
+  lose(gone);
+  co_return true;
 }
 
 // One whose move cannot be read must not stop the queue for ever: its memory counts as it is used.
@@ -199,6 +258,7 @@ void Tasks::hear(const ctrl::engine::Event& event) {
   if (event.action == "start") {
     claimed_.erase(task->birth);
     task->watch.begin();
+    task->killed_at = 0;
     task->copy = TicketCopy::running;
     task->has_saved = false;
   }

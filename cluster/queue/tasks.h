@@ -34,7 +34,7 @@ struct HeldTask {
   std::shared_ptr<Save> saving;  ///< while it is asked to save itself
   bool has_saved = false;
   bool is_given_up = false;  ///< it is being removed, with what was made for it
-  double killed_at = 0;      ///< steady; by SIGKILL
+  double killed_at = 0;      ///< steady; in this life, by SIGKILL
   bool is_stopping = false;  ///< its engine has been told to end it, and has not answered
   std::string undone_back;   ///< as TaskView::undone_back
   std::string back;          ///< id of the return that began last; "" = none did
@@ -81,6 +81,8 @@ class Tasks : public EngineWatch::Listener {
 
  private:
   Async<void> list();
+  Async<void> find_removed();
+  Async<bool> lose_removed(migration::Removal removal);
   Async<void> take(std::string id);
   Async<bool> try_to_take(std::string id);
   Async<Result<TaskView>> view(HeldTaskPtr task);

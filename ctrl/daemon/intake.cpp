@@ -286,7 +286,7 @@ void Intake::remember_end(Ending& ending, Moment now) {
 void Intake::keep_profile(const Ending& ending) {
   // One that goes on elsewhere has not ended.
   const std::string& id = ending.job.id();
-  if (is_cut_short(id) || (at_.companion && at_.companion->is_moving(id))) return;
+  if (is_cut_short(id) || (at_.companion && at_.companion->is_saving(id))) return;
   std::optional<EndedRun> run = ended_run(ending, at_.host, at_.meter.gpu_model());
   if (!run) return;
   auto keep = [&store = *at_.world.store, run = std::move(*run)]() -> Result<void> {

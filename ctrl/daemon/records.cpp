@@ -147,7 +147,7 @@ Async<api::Response> RecordReader::changes(api::Call call) {
 }
 
 Async<api::Response> RecordReader::profiles(api::Call call) {
-  const double from = call.number("since", kEver);
+  const double from = call.number("since", 0.0);
   const auto after = call.number<std::int64_t>("after", 0);
   auto read = [this, from, after] { return store_.profiles(from, after, kPageBytes); };
   Result<store::ProfilePage> page = co_await effects_.run(std::move(read));
@@ -161,8 +161,7 @@ Async<api::Response> RecordReader::profiles(api::Call call) {
   body["profiles"] = std::move(all);
   json::value position;
   if (!page->profiles.empty()) {
-    position = "since=" + render_number(page->profiles.back().ended) +
-               "&after=" + std::to_string(page->after);
+    position = "since=" + render_number(from) + "&after=" + std::to_string(page->after);
   }
   body["next"] = page->has_more ? position : json::value();
   body["position"] = std::move(position);

@@ -34,7 +34,8 @@ Result<void> Records::save_profile(const ProfileRow& profile) {
 Result<ProfilePage> Records::profiles(double since, std::int64_t after, std::size_t most_bytes) {
   Statement all(db_,
                 "SELECT rowid,key,family,features,labels,ended FROM profiles "
-                "WHERE format=?3 AND ended>=?1 AND (ended>?1 OR rowid>?2) ORDER BY ended,rowid");
+                "WHERE format=?3 AND ended>=?1 AND (rowid>?2 OR ?2>(SELECT max(rowid) FROM "
+                "profiles)) ORDER BY rowid");
   all.bind(since).bind(after).bind(kProfileFormat);
   ProfilePage page;
   page.after = after;

@@ -313,8 +313,9 @@ class Records {
 
   /// Keeps the last five of a key, and the last 2,000 of all.
   [[nodiscard]] Result<void> save_profile(const ProfileRow& profile);
-  /// Those of this format that ended since then, of those at that very moment only the ones behind
-  /// number `after`, in order: as many as have `most_bytes` together, at least one.
+  /// Those of this format that ended since then and were saved behind number `after`, in the order
+  /// in which they were saved: as many as have `most_bytes` together, at least one. A number that
+  /// is higher than all there are is of records that are gone: then from the first one on.
   [[nodiscard]] Result<ProfilePage> profiles(double since, std::int64_t after,
                                              std::size_t most_bytes);
   /// What is recorded of a container from `started` until `until`, and from its hosts before.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs that ended well needed: bounded by key, by number, by age and by format.
+#include <algorithm>
+
 #include "tests/ctrl/store_folder.h"
 
 using namespace flowcon;
@@ -19,6 +21,7 @@ std::vector<double> ends(Store& store) {
   REQUIRE(page.has_value());
   std::vector<double> all;
   for (const ProfileRow& profile : page->profiles) all.push_back(profile.ended);
+  std::sort(all.begin(), all.end());
   return all;
 }
 
@@ -83,22 +86,48 @@ TEST_CASE("profiles go with their age") {
   CHECK(ends(*store) == std::vector<double>{20, 30});
 }
 
-TEST_CASE("profiles come in parts, each once, also those that ended at one moment") {
+TEST_CASE("profiles come in parts, each once, in the order in which they were saved") {
   const Folder folder;
   const auto store = open(folder);
-  for (const char* key : {"a", "b", "c"}) REQUIRE(store->save_profile(row(key, 7)).has_value());
+  REQUIRE(store->save_profile(row("a", 7)).has_value());
+  REQUIRE(store->save_profile(row("b", 7)).has_value());
+  REQUIRE(store->save_profile(row("old", 1)).has_value());
+  REQUIRE(store->save_profile(row("c", 5)).has_value());
   std::string keys;
-  double since = kEver;
   std::int64_t after = 0;
   for (int part = 0; part < 3; ++part) {
-    const auto page = store->profiles(since, after, 1);
+    const auto page = store->profiles(2, after, 1);
     REQUIRE((page.has_value() && page->profiles.size() == 1));
     CHECK(page->has_more == (part < 2));
     keys += page->profiles.front().key;
-    since = page->profiles.front().ended;
     after = page->after;
   }
   CHECK(keys == "abc");
+}
+
+TEST_CASE("a profile that is saved late comes behind those that were read before") {
+  const Folder folder;
+  const auto store = open(folder);
+  REQUIRE(store->save_profile(row("a", 10)).has_value());
+  const auto read = store->profiles(kEver, 0, kAll);
+  REQUIRE(read.has_value());
+  REQUIRE(store->save_profile(row("late", 5)).has_value());
+  const auto page = store->profiles(kEver, read->after, kAll);
+  REQUIRE((page.has_value() && page->profiles.size() == 1));
+  CHECK(page->profiles.front().key == "late");
+}
+
+TEST_CASE("who has read more than there is now reads from the beginning") {
+  const Folder folder;
+  const auto store = open(folder);
+  for (const char* key : {"a", "b"}) REQUIRE(store->save_profile(row(key, 7)).has_value());
+  REQUIRE(store->profiles(kEver, 2, kAll)->profiles.empty());
+  execute(folder, "DELETE FROM profiles");
+  CHECK(store->profiles(kEver, 2, kAll)->profiles.empty());
+  REQUIRE(store->save_profile(row("new", 8)).has_value());
+  const auto page = store->profiles(kEver, 2, kAll);
+  REQUIRE((page.has_value() && page->profiles.size() == 1));
+  CHECK(page->profiles.front().key == "new");
 }
 
 TEST_CASE("a part is as long as it is written for others") {

@@ -10,6 +10,10 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json/array.hpp>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <sstream>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -123,6 +127,35 @@ bool is_installed(const std::string& program) {
     if (::access((folder + program).c_str(), X_OK) == 0) return true;
   }
   return false;
+}
+
+// One event a line. A container's labels are written over what an event says, and a removal has no
+// signal of its own.
+std::vector<Removal> removals_in(const std::string& text) {
+  std::vector<Removal> all;
+  std::map<std::string, double> killed;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const Result<json::value> event = parse_json(line);
+    if (!event) continue;
+    const json::value& actor = member(*event, "Actor");
+    const json::value& said = member(actor, "Attributes");
+    const std::string id = text_of(actor, "ID"), signal = text_of(said, "signal");
+    const double time = static_cast<double>(integer_of(*event, "timeNano")) / 1e9;
+    const std::string action = text_of(*event, "Action");
+    if (action == "destroy") {
+      Removal& removal = all.emplace_back(Removal{text_of(said, kMoveLabel), id, {}});
+      const auto found = killed.find(id);
+      // Of a clock that was set back nobody knows how long it took.
+      const bool is_known = found != killed.end() && found->second <= time;
+      if (is_known && signal.empty()) removal.killed = time - found->second;
+    } else if (action == "start") {
+      killed.erase(id);
+    } else if (signal == std::to_string(SIGKILL)) {
+      killed[id] = time;
+    }
+  }
+  return all;
 }
 
 // A worker of a Docker Swarm knows the swarm's networks only while it has containers in them; the
@@ -508,6 +541,20 @@ Async<Error> DockerEngine::events(std::int64_t since_ns, std::function<void()> c
   auto accepted = [connected = std::move(connected)](const std::function<void()>&) { connected(); };
   co_return co_await client_.events(since_ns, std::move(accepted), std::move(sink),
                                     std::move(actions));
+}
+
+Async<Result<std::vector<Removal>>> DockerEngine::removals(double now) {
+  char until[40];
+  std::snprintf(until, sizeof until, "%.6f", now);
+  const std::string wanted =
+      R"({"type":["container"],"event":["start","kill","destroy"],"label":[")" +
+      std::string(kMoveLabel) + R"("]})";
+  std::string path =
+      "/events?since=0&until=" + std::string(until) + "&filters=" + percent_encoded(wanted);
+  const Result<std::string> told =
+      co_await client_.get(std::move(path), "asking which containers were removed", kQuick);
+  if (!told) co_return told.error();
+  co_return removals_in(*told);
 }
 
 Async<Result<Seen>> DockerEngine::with_own_labels(bool image_labels, Seen seen) {

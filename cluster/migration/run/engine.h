@@ -74,6 +74,13 @@ struct Conflicts {
   std::string runtime;  ///< that containers get which name none
 };
 
+/// A container that was made for a move, and that is gone.
+struct Removal {
+  std::string move;
+  std::string container;         ///< full id
+  std::optional<double> killed;  ///< by SIGKILL, seconds before; empty: not, or nobody knows
+};
+
 /// What an engine says of its host.
 struct About {
   std::string architecture;        ///< plan/architecture.h
@@ -165,6 +172,9 @@ class Engine {
   virtual Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                               std::function<void(ctrl::engine::Event)> sink,
                               std::string actions) = 0;
+  /// What it remembers until `now` of removals, in order; an engine remembers its last 256 events.
+  /// Unit: seconds since the epoch. Errors: no answer.
+  virtual Async<Result<std::vector<Removal>>> removals(double now) = 0;
   /// As migration::with_own_labels().
   virtual Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) = 0;
 };
@@ -210,6 +220,7 @@ class DockerEngine : public Engine {
   Async<Result<About>> about() override;
   Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
                       std::function<void(ctrl::engine::Event)> sink, std::string actions) override;
+  Async<Result<std::vector<Removal>>> removals(double now) override;
   Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;
 
  private:

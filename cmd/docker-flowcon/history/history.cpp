@@ -2,6 +2,7 @@
 // The rows of the API are lists of numbers; each kind of them is a list of columns here.
 #include "cmd/docker-flowcon/history/history.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <ostream>
 #include <vector>
@@ -205,7 +206,13 @@ Result<json::array> fetch_profiles(const Session& session, std::optional<double>
   const Result<DaemonClient> daemon = find_daemon(session, "history");
   if (!daemon) return daemon.error();
   const std::string query = since ? "since=" + render_number(*since) : "";
-  return daemon->get_parts("/v1/profiles", query, "profiles");
+  Result<json::array> profiles = daemon->get_parts("/v1/profiles", query, "profiles");
+  if (!profiles) return profiles;
+  // flowcond has them in the order in which it saved them.
+  std::stable_sort(profiles->begin(), profiles->end(), [](const auto& a, const auto& b) {
+    return real_of(member(a, "age")).value_or(0) > real_of(member(b, "age")).value_or(0);
+  });
+  return profiles;
 }
 
 int run_profiles(const Session& session, const HistoryOptions& options,

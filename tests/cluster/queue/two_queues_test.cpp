@@ -323,15 +323,16 @@ class Volumes : public TwoQueues {
     const std::string id = h1.task()->id;
     const bool runs = h1.engine.boxes_.at(id).copy == Copy::running;
     h1.engine.boxes_.erase(id);
-    if (runs) {
-      ctrl::engine::Event killed;
-      killed.action = "kill";
-      killed.id = id;
-      killed.signal = SIGKILL;
-      h1.engine.tell(std::move(killed));
-    }
-    if (runs) h1.engine.tell("die", id);
+    if (runs) tell_killed(id);
     h1.engine.tell("destroy", id);
+  }
+  void tell_killed(const std::string& id) {
+    ctrl::engine::Event killed;
+    killed.action = "kill";
+    killed.id = id;
+    killed.signal = SIGKILL;
+    h1.engine.tell(killed);
+    h1.engine.tell("die", id);
   }
 };
 
@@ -355,11 +356,80 @@ TEST_CASE("the results of a task that is removed after its end stay where they a
   const Quiet quiet;
   Volumes hosts;
   hosts.is_cut = true;
-  hosts.end_task(0);
-  hosts.run(20);
+  SECTION("of its only run") {
+    hosts.end_task(0);
+    hosts.run(20);
+  }
+  SECTION("of another run than that which was killed") {
+    Box& box = hosts.h1.engine.boxes_.at(hosts.h1.task()->id);
+    hosts.tell_killed(box.id);
+    ++box.lives;
+    hosts.h1.engine.tell("start", box.id);
+    hosts.end_task(0);
+    hosts.run(2);
+  }
   hosts.remove_task();
   hosts.is_cut = false;
   REQUIRE(hosts.comes_to("vae", "cancelled", 120));
+  hosts.run(120);
+  CHECK(hosts.has("ck"));
+}
+
+// A task that has run for a while is removed while its host's flowcond does not run.
+class RemovedUnseen : public Volumes {
+ public:
+  RemovedUnseen() {
+    task = h1.task()->id;
+    REQUIRE(until([this] { return !h1.movers.back()->is_moving(task); }));
+    birth = h1.task()->labels.at(ctrl::kMovedLabel);
+    kill(h1);
+    remove_task();
+  }
+  std::string task, birth;
+};
+
+TEST_CASE("what was made for a task that was removed unseen goes when flowcond runs again") {
+  const Quiet quiet;
+  RemovedUnseen hosts;
+  const std::string other(32, 'd');
+  hosts.h1.engine.removals_ = {{other, hosts.task, 0.1}, {hosts.birth, hosts.task, 0.1}};
+  SECTION("alone") {}
+  SECTION("beside one whose move cannot be read") {
+    hosts.h1.rows.rows_[other] = {other, "{", "", 0, 1.0};
+  }
+  hosts.start(hosts.h1);
+  REQUIRE(hosts.comes_to("vae", "cancelled", 120));
+  CHECK(hosts.until([&] { return !hosts.has("ck"); }, 60));
+  CHECK((hosts.has("mine") && hosts.has("moved")));
+}
+
+TEST_CASE("what may be the results of a task that was removed unseen stays") {
+  const Quiet quiet;
+  RemovedUnseen hosts;
+  auto& removals = hosts.h1.engine.removals_;
+  SECTION("its engine has forgotten it") {}
+  SECTION("it had ended") { removals = {{hosts.birth, hosts.task, {}}}; }
+  SECTION("it was killed long before") { removals = {{hosts.birth, hosts.task, 60}}; }
+  SECTION("it was not this one") { removals = {{hosts.birth, std::string(64, '7'), 0.1}}; }
+  hosts.start(hosts.h1);
+  REQUIRE(hosts.comes_to("vae", "cancelled", 120));
+  hosts.run(120);
+  CHECK(hosts.has("ck"));
+}
+
+TEST_CASE("a volume that others had when its task came home stays when flowcond runs again") {
+  const Quiet quiet;
+  Volumes hosts;
+  const std::string task = hosts.h1.task()->id;
+  const std::string birth = hosts.h1.task()->labels.at(ctrl::kMovedLabel);
+  hosts.h1.engine.used_ = {"ck"};
+  hosts.end_task(0);
+  REQUIRE(hosts.comes_to("vae", "done", 120));
+  REQUIRE(hosts.until([&] { return !hosts.h1.movers.back()->is_moving(task); }));
+  hosts.kill(hosts.h1);
+  hosts.h1.engine.used_.clear();
+  hosts.h1.engine.removals_ = {{birth, task, 0.1}};
+  hosts.start(hosts.h1);
   hosts.run(120);
   CHECK(hosts.has("ck"));
 }

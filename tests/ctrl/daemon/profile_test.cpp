@@ -15,15 +15,21 @@ namespace {
 
 namespace json = boost::json;
 
-// Somebody stopped all that has ended, or it goes on later.
-class Stopper : public ctrl::Companion {
+// What it says of each container.
+class Neighbour : public ctrl::Companion {
  public:
   Async<void> begin() override { co_return; }
   void look(double) override {}
   ctrl::api::Routes routes() override { return {}; }
-  [[nodiscard]] bool is_cut_short(const std::string&) const override { return true; }
+  [[nodiscard]] bool is_cut_short(const std::string&) const override { return is_cut_short_; }
+  [[nodiscard]] bool is_moving(const std::string&) const override { return is_moving_; }
+  [[nodiscard]] bool is_saving(const std::string&) const override { return is_saving_; }
   Async<void> settle(double) override { co_return; }
   void end() override {}
+
+  bool is_cut_short_ = false;
+  bool is_moving_ = false;
+  bool is_saving_ = false;
 };
 
 // The epoch as an engine's log writes it, at 1e9 + `now` seconds.
@@ -140,7 +146,9 @@ TEST_CASE("of a container with a label exitCode no status is believed, and no pr
 TEST_CASE("a run that was cut short leaves no profile, though it ended with status 0") {
   Host host;
   host.begin();
-  host.daemon->accompany(std::make_unique<Stopper>());
+  auto stopper = std::make_unique<Neighbour>();
+  stopper->is_cut_short_ = true;
+  host.daemon->accompany(std::move(stopper));
   host.start("a", {}, training());
   double used = 0;
   work(host, "a", 20, used);
@@ -148,6 +156,23 @@ TEST_CASE("a run that was cut short leaves no profile, though it ended with stat
   host.stop("a");
   host.pass();
   CHECK(profiles(host).empty());
+}
+
+TEST_CASE("a run that has ended leaves a profile while it is brought home, not while it goes on") {
+  const bool goes_on = GENERATE(false, true);
+  Host host;
+  host.begin();
+  auto mover = std::make_unique<Neighbour>();
+  mover->is_moving_ = true;
+  mover->is_saving_ = goes_on;
+  host.daemon->accompany(std::move(mover));
+  host.start("a", {}, training());
+  double used = 0;
+  work(host, "a", 20, used);
+  host.pass();
+  host.stop("a");
+  host.pass();
+  CHECK(profiles(host).size() == (goes_on ? 0U : 1U));
 }
 
 TEST_CASE("a container that is started again leaves a profile of each run") {
@@ -233,9 +258,10 @@ TEST_CASE("profiles come in parts, and damaged rows are left out") {
     auto store = ctrl::store::Store::open(host.folder.path() + "/flowcon.db", &notice);
     REQUIRE(store.has_value());
     const std::string long_text(200'000, 'x');
+    double ended = 1e9;
     const auto put = [&](const std::string& key, const std::string& features,
                          const std::string& labels) {
-      REQUIRE((*store)->save_profile({key, long_text, features, labels, 1e9}).has_value());
+      REQUIRE((*store)->save_profile({key, long_text, features, labels, ended--}).has_value());
     };
     put("good", R"({"workers":1})", R"({"mem":1})");
     put("no json", "{", R"({"mem":1})");
@@ -247,17 +273,19 @@ TEST_CASE("profiles come in parts, and damaged rows are left out") {
   }
   host.begin();
   std::vector<std::string> keys;
+  std::vector<double> ages;
   std::string query;
   for (int part = 0; part < 10; ++part) {
     for (const json::value& one : profiles(host, query)) {
       keys.emplace_back(one.at("key").as_string());
-      CHECK(one.at("age").to_number<double>() == host.now);
+      ages.push_back(one.at("age").to_number<double>());
     }
     const json::value next = host.json().at("next");
     if (next.is_null()) break;
     query = "?" + std::string(next.as_string());
   }
   CHECK(keys == std::vector<std::string>{"good", "no utf-8 \xEF\xBF\xBD"});
+  CHECK(ages == std::vector<double>{host.now, host.now + 6});  // the order is that of their saving
   CHECK(profiles(host, "?since=2000000000").empty());
 }
 

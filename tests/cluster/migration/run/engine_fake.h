@@ -298,6 +298,7 @@ class FakeEngine : public Engine {
     co_await clock_.pause(stream_lasts_);
     co_return bad_input("it has ended");
   }
+  Async<Result<std::vector<Removal>>> removals(double) override { co_return removals_; }
   Async<Result<Seen>> with_own_labels(bool, Seen seen) override { co_return seen; }
 
   /// It ends, by itself or by `signal` of a person.
@@ -338,6 +339,7 @@ class FakeEngine : public Engine {
   std::function<void()> on_execute_;
   std::function<void(const std::string& id)> on_remove_ended_;
   std::vector<std::string> leftovers_;  ///< of the engine before: this one ends them
+  std::vector<Removal> removals_;       ///< that it remembers
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;
   std::string refuses_start_;

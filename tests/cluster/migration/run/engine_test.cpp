@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "cluster/migration/plan/refusals.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/spawn.h"
@@ -165,4 +166,47 @@ TEST_CASE("what has ended is removed without force, and stays where a person has
     CHECK(removed->has_value() == (status != 500));
     CHECK(daemon.requests().back().line == removal);
   }
+}
+
+TEST_CASE("an engine tells which containers of moves are gone, and how soon after SIGKILL") {
+  const flowcon::test::TempFolder folder;
+  flowcon::test::FakeDaemon daemon(folder.path() + "/engine");
+  const auto event = [](const std::string& action, const std::string& id, const std::string& time,
+                        const std::string& signal) {
+    return R"({"Action":")" + action + R"(","Actor":{"ID":")" + id +
+           R"(","Attributes":{"org.flowcon.move":"move )" + id + "\"" +
+           (signal.empty() ? "" : R"(,"signal":")" + signal + "\"") + R"(}},"timeNano":)" + time +
+           "}\n";
+  };
+  const std::string wanted =
+      R"({"type":["container"],"event":["start","kill","destroy"],"label":["org.flowcon.move"]})";
+  daemon.answer(
+      "GET /events?since=0&until=100.500000&filters=" + percent_encoded(wanted), 200,
+      event("kill", "forced", "10000000000", "9") + event("destroy", "forced", "10500000000", "") +
+          "{\n" + event("kill", "stopped", "11000000000", "15") +
+          event("destroy", "stopped", "12000000000", "") +
+          event("kill", "labelled", "13000000000", "9") +
+          event("destroy", "labelled", "14000000000", "9") +
+          event("kill", "again", "15000000000", "9") + event("start", "again", "15500000000", "") +
+          event("destroy", "again", "16000000000", "") +
+          event("kill", "later", "18000000000", "9") +
+          event("destroy", "later", "17000000000", "") +
+          event("kill", "there", "19000000000", "9"));
+  boost::asio::io_context io{1};
+  ctrl::engine::Client client(io, folder.path() + "/engine");
+  DockerEngine engine(client);
+  std::optional<Result<std::vector<Removal>>> told;
+  const auto work = [&]() -> Async<void> { told = co_await engine.removals(100.5); };
+  ctrl::spawn(io, "test", work);
+  io.run();
+  REQUIRE(told);
+  REQUIRE(told->has_value());
+  const std::vector<Removal>& removals = **told;
+  REQUIRE(removals.size() == 5);
+  CHECK((removals[0].container == "forced" && removals[0].killed == 0.5));
+  CHECK(removals[0].move == "move forced");
+  CHECK((removals[1].container == "stopped" && !removals[1].killed));
+  CHECK((removals[2].container == "labelled" && !removals[2].killed));
+  CHECK((removals[3].container == "again" && !removals[3].killed));
+  CHECK((removals[4].container == "later" && !removals[4].killed));
 }

@@ -35,6 +35,10 @@ TEST_CASE("a job is saving from the request on until it has gone, on the way bac
   CHECK_FALSE(saves(Step::undo));
   move->entry.has_saved = true;
   CHECK(saves(Step::undo));
+  move->entry.method = Method::home;
+  CHECK_FALSE(saves(Step::transfer));
+  CHECK(host.open.is_moving(id));
+  move->entry.method = Method::app;
   move->entry.side = Side::target;
   CHECK_FALSE(saves(Step::save));
 }

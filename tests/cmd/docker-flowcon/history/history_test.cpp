@@ -90,10 +90,11 @@ TEST_CASE_METHOD(HistoryFixture, "profiles are a table, the last one first, or a
       R"("cpu_seconds":160.5,"mem":412356608,"io":1000}})";
   const std::string second =
       R"({"family":"\u001b[2J","key":"k","age":60,"features":{},"labels":{"seconds_save":1}})";
+  // The first one to end was saved later.
   fake.answer("GET /v1/profiles", 200,
-              R"({"profiles":[)" + first + R"(],"next":"since=1&after=1"})");
-  fake.answer("GET /v1/profiles?since=1&after=1", 200,
-              R"({"profiles":[)" + second + R"(],"next":null})");
+              R"({"profiles":[)" + second + R"(],"next":"since=0&after=1"})");
+  fake.answer("GET /v1/profiles?since=0&after=1", 200,
+              R"({"profiles":[)" + first + R"(],"next":null})");
   test::check_golden("plugin/history_profiles.txt", run({"--profiles"}).out);
   CHECK(run({"--profiles", "--format", "json"}).out == "[" + first + "," + second + "]\n");
   // One page that names itself is no endless list.
