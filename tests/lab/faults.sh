@@ -338,6 +338,8 @@ queue_cell() {
   case $step/$fault in
     # It runs when its engine goes down, and runs again.
     target.confirm-birth/kill-target-dockerd) holds_true "its log is at home" holds "$(log_at_home "$name")" "begins ends " ;;
+    # While its disk was full the engine could not write the first line.
+    source.start-birth/target-disk-full) holds_true "its log is at home" holds "$(log_at_home "$name")" "ends " ;;
     *) holds_true "it began once, and its log is at home" is "$(log_at_home "$name")" "begins ends " ;;
   esac
   holds_true "its volume is at home" is "$(volume_at_home "$name" 2>&1)" "$name"
