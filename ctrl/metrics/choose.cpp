@@ -27,16 +27,20 @@ double trend_of(const Series& series) {
 
 bool is_constant(const Series& series) { return series.finite >= 2 && series.low == series.high; }
 
-/// From one end of its range to the other, nearly step by step: a loss that falls fast at first and
-/// then slowly, whose first few values are no measure of where it began.
-bool goes_one_way(const Series& series) {
-  const std::uint64_t steps = series.rises + series.falls;
+/// From one end of its range to the other: a loss that falls fast at first and then slowly, whose
+/// first few values are no measure of where it began.
+bool crosses_range(const Series& series, bool falls) {
   const double near = (series.high - series.low) / 10;
-  const bool falls = series.falls >= series.rises;
   const double from = falls ? series.high - series.first_value : series.first_value - series.low;
   const double to = falls ? series.late() - series.low : series.high - series.late();
-  return steps >= 8 && std::max(series.rises, series.falls) * 10 >= steps * 8 && from <= near &&
-         to <= near;
+  return from <= near && to <= near;
+}
+
+/// From one end to the other nearly step by step.
+bool goes_one_way(const Series& series) {
+  const std::uint64_t steps = series.rises + series.falls;
+  return steps >= 8 && std::max(series.rises, series.falls) * 10 >= steps * 8 &&
+         crosses_range(series, series.falls >= series.rises);
 }
 
 /// Neither rises nor falls by more than chance.
@@ -305,12 +309,37 @@ void count_siblings(const Series& series, const std::vector<std::unique_ptr<Seri
   }
 }
 
+/// A column without a name that falls from one end of its range to the other, evenly or not.
+bool is_falling_column(const Series& series) {
+  return series.traits.nameless && trend_of(series) < 0 && crosses_range(series, true) &&
+         !is_clockwork(series) && series.integers < series.finite;
+}
+
+/// "100  8.35  1.23  1.57": the first of those columns is the total, whichever falls most evenly.
+void count_columns(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
+                   Tally& tally) {
+  if (!is_falling_column(series)) return;
+  double most = tally.sum();
+  bool is_behind = false;
+  for (const auto& other : all) {
+    is_behind = is_behind || other.get() == &series;
+    const bool is_alike = is_behind && other->first_line == series.first_line &&
+                          other->added == series.added && is_falling_column(*other);
+    if (!is_alike) continue;
+    Tally its(nullptr);
+    count_series(*other, its);
+    most = std::max(most, its.sum());
+  }
+  tally.add(most - tally.sum(), "the first of several columns that fall alike");
+}
+
 /// The score of `series`; the higher, the better.
 double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>& all,
                 const NameQuery& query, const Habits& habits, std::vector<Reason>* reasons) {
   Tally tally(reasons);
   if (query.empty()) {
     count_series(series, tally);
+    count_columns(series, all, tally);
     if (is_part_of_another(series, all)) tally.add(-2.5, "a part of another value on its lines");
     if (costs_time(series, all))
       tally.add(-6, "a cost that goes nowhere beside other values: time");
@@ -345,6 +374,9 @@ GoalGuess judge_goal(const Series& series) {
   if (info.better == Better::higher) {
     if (!is_loss_in_disguise(series)) return {Goal::max, false, "by its name"};
     return {Goal::min, true, "because it fell from the start, whatever its name says"};
+  }
+  if (info.weight > kNamedWeight && series.finite >= 2 && series.high < 0 && wanders(series)) {
+    return {Goal::max, true, "because it is below 0, as a likelihood is, and goes nowhere"};
   }
   if (trend > 0) return {Goal::max, true, "because it rose"};
   return {Goal::min, true, trend < 0 ? "because it fell" : "for want of a sign"};

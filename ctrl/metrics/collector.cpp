@@ -285,9 +285,11 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
           judged.info.weight <= kNamedWeight) {
         judged.info.role = Role::step;  // "Training 640/60000": no kind of value is named
       }
-      // "Total batch # 3400/3830".
-      if (field.has_total && judged.info.role == Role::total) {
-        judged.info.role = is_of_epochs(field.key) ? Role::epoch : Role::step;
+      // "Total batch # 3400/3830", "E: 9.0/10".
+      const bool is_part_of_epoch = field.has_total && !field.integer && !in_table_;
+      if (is_part_of_epoch || (field.has_total && judged.info.role == Role::total)) {
+        const bool of_epochs = is_part_of_epoch || is_of_epochs(field.key);
+        judged.info.role = of_epochs ? Role::epoch : Role::step;
       }
       if (field.after_best && judged.info.role == Role::metric && !judged.info.is_best) {
         judged.info.is_best = true;
@@ -402,8 +404,7 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
     const Role role = is_outer       ? Role::epoch
                       : says_nothing ? Role::unknown
                                      : role_of_ratio(text, field);
-    // "Accuracy: 10.4% (1040 / 10000)": where a value comes from.
-    if (index > 0 && fields[index - 1].percent && judged_[index - 1].info.weight > kNamedWeight)
+    if (index > 0 && is_share(fields[index - 1]) && judged_[index - 1].info.weight > kNamedWeight)
       return;
     if (!is_aside(text, field)) count(field, is_outer ? ~name : name, role, PlanStep::Kind::ratio);
   } else if (is_outer && field.integer) {

@@ -266,6 +266,8 @@ bool is_aside(std::string_view text, const Field& ratio) {
   return text.find("B/s", ratio.at) != std::string_view::npos;
 }
 
+bool is_share(const Field& field) { return field.percent || field.key.starts_with('%'); }
+
 bool may_be_percentage(const Field& field) {
   const std::string_view leaf = field.key.substr(field.key.rfind('.') + 1);
   if (!field.quoted || leaf.size() < 7 || leaf.size() > 10) return false;
@@ -326,13 +328,14 @@ std::optional<StatedTotal> stated_total(std::string_view text, const Field& fiel
       before.ends_with('(') && (before.size() < 2 || !is_letter(before[before.size() - 2]));
   while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
   const std::string words = lower(before);
-  const bool is_begun = words == "training" || words == "running" || words.ends_with(" training") ||
+  const bool is_verb = words == "running" || words == "performing";
+  const bool is_begun = is_verb || words == "training" || words.ends_with(" training") ||
                         words.ends_with("training:");
   const bool is_span = before.ends_with(" for") || before.ends_with(" of") || is_begun;
   const std::size_t behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
   const bool closes = text.substr(behind).starts_with(')');
   const bool is_over = text.substr(behind).starts_with(" over ");
-  const bool trains = words.find("train") != std::string::npos || words == "running";
+  const bool trains = is_verb || words.find("train") != std::string::npos;
   if (words.find("warm") != std::string::npos || words.find("every") != std::string::npos ||
       text.substr(behind).find(" per ") != std::string_view::npos) {
     return std::nullopt;

@@ -46,6 +46,9 @@ namespace flowcon::ctrl::metrics {
 /// of several parts (the batches of an epoch, a fold, a chain).
 [[nodiscard]] bool is_aside(std::string_view text, const Field& ratio);
 
+/// "Accuracy: 10.4% (1040 / 10000)", "%WER 31.35 [ 15192 / 48460": a ratio behind it is its source.
+[[nodiscard]] bool is_share(const Field& field);
+
 /// {"progress": 8.3}, {"percentage": 12}: how much is done in percent, once it is above 1.
 [[nodiscard]] bool may_be_percentage(const Field& field);
 

@@ -8,6 +8,15 @@
 #include "ctrl/metrics/scan_internal.h"
 
 namespace flowcon::ctrl::metrics {
+namespace {
+
+/// "make[2]: *** [Makefile:868: all] Error 13", in any language.
+bool is_exit_of_make(std::string_view line) {
+  const std::size_t at = line.find(": *** [");
+  return at != line.npos && line.substr(0, at).find("make") != line.npos;
+}
+
+}  // namespace
 
 bool is_command(std::string_view line) {
   int options = 0;
@@ -27,7 +36,7 @@ bool is_command(std::string_view line) {
 }
 
 bool is_listing(std::string_view line) {
-  if (line.starts_with("[CV] ") || line.starts_with("[CV ")) return true;
+  if (line.starts_with("[CV] ") || line.starts_with("[CV ") || is_exit_of_make(line)) return true;
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   constexpr std::array<std::string_view, 5> statements{"return ", "if ", "elif ", "while ",
                                                        "assert "};

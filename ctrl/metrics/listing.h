@@ -9,7 +9,8 @@ namespace flowcon::ctrl::metrics {
 /// "+ python train.py --epochs 80 --lr 0.1": options tell totals, and are no counters.
 [[nodiscard]] bool is_command(std::string_view line);
 
-/// "return step % 2 == 1", "return 404;", and the scores of a search in scikit-learn's words.
+/// "return step % 2 == 1", "return 404;", the exit status of a build's step, and the scores of a
+/// search in scikit-learn's words.
 [[nodiscard]] bool is_listing(std::string_view line);
 
 /// Of UTF-16 every second byte of a word is zero; one alone is a slip.

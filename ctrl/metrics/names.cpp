@@ -186,6 +186,12 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
     tally.metric = {Meaning::lower, 9.5};
     ++tally.metrics;
   }
+  // "objective function for 'output-xent'": of a loss among its words it says neither sign nor
+  // worth.
+  if (has_pair(words, "objective", "function")) {
+    tally.parts += tally.metrics > 1;
+    tally.metric = {Meaning::either, 8};
+  }
   if (tally.metrics == 0 && has(words, "log") &&
       (has_pair(words, "log", "prob") || has_pair(words, "log", "joint") ||
        has_pair(words, "log", "posterior") || has_pair(words, "log", "density"))) {

@@ -31,10 +31,11 @@ std::size_t skip_thousands(std::string_view text, std::size_t from, std::size_t 
   return end > at && decimal ? end : at;
 }
 
-std::size_t skip_exponent(std::string_view text, std::size_t at) {
+std::size_t skip_exponent(std::string_view text, std::size_t at, bool has_point) {
   if (at >= text.size()) return at;
   const bool is_fortran = text[at] == 'D' || text[at] == 'd';  // "0.24D+01": only with a sign
-  if (text[at] != 'e' && text[at] != 'E' && !is_fortran) return at;
+  const bool is_julia = text[at] == 'f' && has_point;          // "0.9f0"
+  if (text[at] != 'e' && text[at] != 'E' && !is_fortran && !is_julia) return at;
   std::size_t digits = at + 1;
   if (digits < text.size() && (text[digits] == '+' || text[digits] == '-')) {
     ++digits;
@@ -42,7 +43,8 @@ std::size_t skip_exponent(std::string_view text, std::size_t at) {
     return at;
   }
   const std::size_t end = skip_digits(text, digits);
-  return end == digits ? at : end;
+  const bool is_id = is_julia && end < text.size() && (is_letter(text[end]) || text[end] == '_');
+  return end == digits || is_id ? at : end;
 }
 
 /// from_chars says "out of range" both for too large and too small.
@@ -94,15 +96,15 @@ std::optional<Number> number_at(std::string_view text, std::size_t at) {
   if (at < text.size() && text[at] == '.' && !is_ellipsis) at = skip_digits(text, at + 1);
   if (at == from || (at == from + 1 && text[from] == '.')) return std::nullopt;
   const std::size_t mantissa_end = at;
-  at = skip_exponent(text, at);
-  const bool is_fortran = at != mantissa_end && (text[mantissa_end] | 0x20) == 'd';
+  at = skip_exponent(text, at, mantissa_end != whole_end);
+  const bool has_other_e = at != mantissa_end && (text[mantissa_end] | 0x20) != 'e';
   if (at - from > kMaxDigits) return std::nullopt;
   Number number;
   const std::string_view digits = text.substr(from, at - from);
-  if (has_groups || is_fortran) {
+  if (has_groups || has_other_e) {
     std::string plain;
     for (char c : digits) {
-      if (c != ',') plain.push_back((c | 0x20) == 'd' ? 'e' : c);
+      if (c != ',') plain.push_back(is_letter(c) ? 'e' : c);
     }
     number.value = sign * to_double(plain);
   } else {

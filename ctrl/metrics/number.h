@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as training logs print them: nan, -inf, 1e999, 6.7E+00, 1,234.56, 97.5%.
+// Numbers as training logs print them: nan, -inf, 1e999, 6.7E+00, 0.9f0, 1,234.56, 97.5%.
 #pragma once
 
 #include <cstddef>

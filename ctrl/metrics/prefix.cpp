@@ -100,6 +100,14 @@ std::size_t glog_prefix(std::string_view line, std::size_t at) {
   return close == std::string_view::npos ? at : at + close + 1;
 }
 
+/// "ERROR 1000 0.63  2862 4543": numbers alone follow, and the word is their name.
+bool names_numbers(std::string_view word, std::string_view rest) {
+  if (word != "ERROR" && word != "error") return false;
+  const std::size_t first = std::min(rest.find_first_of("0123456789"), rest.size());
+  return rest.find(' ', first) != rest.npos &&
+         rest.find_first_not_of("0123456789.eE+- \t") == rest.npos;
+}
+
 /// "INFO:root:", "INFO - ", "WARNING: ", "DLL ".
 std::size_t level_prefix(std::string_view line, std::size_t at) {
   std::size_t end = at;
@@ -112,17 +120,22 @@ std::size_t level_prefix(std::string_view line, std::size_t at) {
       ++name;
     return name > end + 1 && name < line.size() && line[name] == ':' ? name + 1 : end + 1;
   }
-  return is_blank(line[end]) ? end : at;
+  const bool is_name = names_numbers(line.substr(at, end - at), line.substr(end));
+  return is_blank(line[end]) && !is_name ? end : at;
 }
 
-/// "(RayTrainWorker pid=123, ip=10.0.0.1) ".
+/// "(RayTrainWorker pid=123, ip=10.0.0.1) ", "(nnet3-train:Train():nnet-training.cc:121) ".
 std::size_t worker_prefix(std::string_view line, std::size_t at) {
-  const std::size_t close = line.substr(0, at + kMaxPrefixBytes).find(')', at);
+  const std::string_view head = line.substr(0, at + kMaxPrefixBytes);
+  const std::size_t close = head.find(')', at);
   if (close == std::string_view::npos) return at;
   const std::string_view inside = line.substr(at, close - at);
   const bool is_worker = inside.find("pid=") != std::string_view::npos ||
                          inside.find("rank=") != std::string_view::npos;
-  return is_worker ? close + 1 : at;
+  if (is_worker) return close + 1;
+  const std::size_t end = head.find(") ", at);
+  const bool is_place = end != std::string_view::npos && is_source_place(line.substr(at, end - at));
+  return is_place ? end + 1 : at;
 }
 
 /// "trainer-1  | " of compose, "node01: " and "7: " of srun and mpirun.

@@ -57,6 +57,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   fresh.epochs = epochs_;
   fresh.last = moves_;
   fresh.hops = hops_;
+  fresh.first_line = line_;
   fresh.first_at = time_;
   fresh.values_before = values_;
   if (namesakes >= kMaxTotals || is_pair) {
@@ -168,6 +169,7 @@ void Progress::counter(std::uint64_t name, Role role, double done, bool is_whole
 void Progress::total(std::uint64_t name, bool of_epochs, double total) {
   if (!is_total(total)) return;
   Stated now{name, of_epochs, total};
+  now.line = line_;
   const auto known = std::find_if(stated_.begin(), stated_.end(),
                                   [name](const Stated& stated) { return stated.name == name; });
   if (known != stated_.end()) {
@@ -277,10 +279,25 @@ const Progress::State* Progress::best_epoch() const {
   const auto worth = [](const State& state) { return std::tuple(state.total > 0, state.count); };
   for (const State& candidate : states_) {
     if (candidate.role != Role::epoch || total_of(candidate) <= 0) continue;
-    if (stands_still(candidate)) continue;
+    if (stands_still(candidate) || is_over(candidate)) continue;
     if (!best || worth(candidate) > worth(*best)) best = &candidate;
   }
   return best;
+}
+
+/// Another part of the job has begun: behind its last line the log has said of how many steps, and
+/// a counter that was not there before has made them since.
+bool Progress::is_over(const State& epoch) const {
+  if (epoch.rises < kLeastRises) return false;
+  const Stated* steps = last_stated(false);
+  bool is_said = steps && steps->line > epoch.line;
+  bool goes_on = false;
+  for (const State& other : states_) {
+    if (other.role != Role::step || other.first_line <= epoch.line) continue;
+    is_said = is_said || (other.is_many && other.rises == 0);
+    goes_on = goes_on || (other.total == 0 && other.rises >= kPatience);
+  }
+  return is_said && goes_on;
 }
 
 /// While another one counts epochs.
@@ -306,7 +323,7 @@ const Progress::State* Progress::best_step() const {
 const Progress::State* Progress::named_epoch() const {
   const State* best = nullptr;
   for (const State& candidate : states_) {
-    if (candidate.role != Role::epoch || candidate.has_fractions) continue;
+    if (candidate.role != Role::epoch || candidate.has_fractions || is_over(candidate)) continue;
     if (!best || candidate.count > best->count) best = &candidate;
   }
   return best;

@@ -68,7 +68,8 @@ class Progress {
     std::uint64_t last = 0;           ///< moves of all counters when it last came
     std::uint64_t gap = 1;            ///< most moves of the others in between
     std::uint64_t hops = 0;           ///< as Progress::hops_ when it last came
-    std::uint64_t line = 0;           ///< as Progress::line_ when it last came
+    std::uint64_t first_line = 0;     ///< as Progress::line_ when it first came
+    std::uint64_t line = 0;           ///< and when it last came
     bool has_values = false;          ///< its lines hold values of a metric
     std::uint64_t values = 0;         ///< lines of values when it last came
     std::uint64_t values_before = 0;  ///< and before it first came
@@ -81,6 +82,7 @@ class Progress {
     double total = 0;
     std::uint64_t rises = 0;
     TotalFrom from = TotalFrom::log;
+    std::uint64_t line = 0;  ///< as Progress::line_
   };
   /// Of "Iteration 2000 [10%]", in percent.
   struct Shares {
@@ -113,6 +115,7 @@ class Progress {
   [[nodiscard]] bool is_late(const State& state) const;
   [[nodiscard]] double total_of(const State& state) const;
   [[nodiscard]] bool is_dead(const State& state) const;
+  [[nodiscard]] bool is_over(const State& epoch) const;
   [[nodiscard]] bool stands_still(const State& epoch) const;
   [[nodiscard]] bool is_within_epoch(const State& step, const State* epoch) const;
   [[nodiscard]] const State* best_epoch() const;

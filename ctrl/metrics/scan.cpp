@@ -247,6 +247,7 @@ std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
     if (next == '-' && at > 0 && line_[at - 1] == '[' && line_.substr(end).starts_with("]: ")) {
       return end;
     }
+    if (const std::size_t after = take_of_range(at, number, end)) return after;
     if (end < line_.size() && (line_[end] == 'T' || line_[end] == 'Z')) {
       end = skip_any(line_, end + 1, ":-.+Z");
     }

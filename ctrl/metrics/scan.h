@@ -95,6 +95,9 @@ class LineScanner {
   /// "Loss after 10 steps: 0.5": the words around a count name the value behind it. Returns the
   /// position after the value, 0 where there is none.
   std::size_t take_around(std::size_t at, const Number& count);
+  /// "Objective for minibatches 40-49 is -35.0": the range begins with `first` and ends at `end`.
+  /// Returns the position after the value, 0 where there is none.
+  std::size_t take_of_range(std::size_t at, const Number& first, std::size_t end);
   std::size_t take_with_unit(std::size_t at, const Number& number);
   bool take_in_parentheses(Field& field, const Number& number, std::size_t end);
   [[nodiscard]] std::string_view far_unit(std::size_t at) const;

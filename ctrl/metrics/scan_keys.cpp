@@ -50,6 +50,15 @@ bool is_key_char(std::string_view line, std::size_t at, bool in_frame) {
   return std::string_view("_./-@%#<>*+^&$!?").find(c) != std::string_view::npos;
 }
 
+/// "pred.        cost: 1.2": a name across blanks; not "Done.   cost: 1.2".
+bool ends_in_abbreviation(std::string_view text) {
+  if (!text.ends_with('.')) return false;
+  std::size_t begin = text.size() - 1;
+  while (begin > 0 && text[begin - 1] >= 'a' && text[begin - 1] <= 'z') --begin;
+  const std::size_t size = text.size() - begin;
+  return size > 2 && size <= kMaxAbbreviation && (begin == 0 || is_blank(text[begin - 1]));
+}
+
 bool is_level(std::string_view word) {
   constexpr std::array<std::string_view, 8> levels{"info",  "warning",  "warn",   "error",
                                                    "debug", "critical", "notice", "fatal"};
@@ -263,7 +272,14 @@ std::string_view LineScanner::name_before_wall(Gap gap) const {
   --gap.end;
   skip_back(gap);
   const std::string_view name = trimmed(words_before(gap.low, gap.end));
-  if (name.empty() || judge_name(name).weight <= kNamedWeight) return {};
+  if (name.empty()) return {};
+  // "(:epoch, 1, :trn, 0.9f0)": Julia's symbols are names, whatever they say.
+  const auto begin = static_cast<std::size_t>(name.data() - line_.data());
+  if (wall == ',' && begin > gap.low + 1 && line_[begin - 1] == ':' &&
+      (line_[begin - 2] == '(' || line_[begin - 2] == ' ')) {
+    return name;
+  }
+  if (judge_name(name).weight <= kNamedWeight) return {};
   const bool touches_value =
       gap.after_field && line_.find_first_not_of(" \t", fence_) ==
                              static_cast<std::size_t>(name.data() - line_.data());
@@ -315,8 +331,10 @@ std::string_view LineScanner::words_before(std::size_t low, std::size_t at) cons
         continue;
       }
     }
-    if (begin < low + 2 || line_[begin - 1] != ' ' || is_blank(line_[begin - 2])) break;
+    if (begin < low + 2 || line_[begin - 1] != ' ') break;
     p = begin - 1;
+    while (p > low && line_[p - 1] == ' ') --p;
+    if (p + 1 < begin && !ends_in_abbreviation(line_.substr(low, p - low))) break;
   }
   return line_.substr(start, at - start);
 }
@@ -389,6 +407,46 @@ std::size_t LineScanner::take_around(std::size_t at, const Number& count) {
   field.value = value->value;
   field.integer = value->integer;
   field.percent = value->percent;
+  field.at = value_at;
+  add(field, value->end);
+  return value->end;
+}
+
+std::size_t LineScanner::take_of_range(std::size_t at, const Number& first, std::size_t end) {
+  constexpr std::string_view verb = " is ";
+  if (!first.integer || !line_.substr(end).starts_with(verb)) return 0;
+  const std::string_view words = key_before(at).text;
+  const std::size_t blank = words.rfind(' ');
+  if (blank == words.npos || words.size() - blank > kMaxUnit) return 0;
+  const std::string_view unit = words.substr(blank + 1);
+  std::string_view name = words.substr(0, blank);
+  if (name.ends_with(" for")) name.remove_suffix(4);
+  if (look_up(lower(unit)).meaning != Meaning::step || judge_name(name).weight <= kNamedWeight) {
+    return 0;
+  }
+  std::size_t value_at = end + verb.size();
+  std::optional<Number> value = number_at(line_, value_at);
+  if (!value) value = non_finite_at(line_, value_at);
+  if (!value) return 0;
+  // "-0.35 + -0.01 = -0.36": the sum.
+  if (line_.substr(value->end).starts_with(" + ")) {
+    const std::optional<Number> part = number_at(line_, value->end + 3);
+    const bool has_sum = part && line_.substr(part->end).starts_with(" = ");
+    if (const auto sum = has_sum ? number_at(line_, part->end + 3) : std::nullopt) {
+      value_at = part->end + 3;
+      value = sum;
+    }
+  }
+  Field field;
+  field.phase = phase_;
+  field.key = unit;
+  field.value = first.value;
+  field.integer = true;
+  field.at = at;
+  add(field, end);
+  field.key = frame_key(name);
+  field.value = value->value;
+  field.integer = value->integer;
   field.at = value_at;
   add(field, value->end);
   return value->end;

@@ -92,10 +92,11 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
   field.total_at = second_at;
   field.integer = first.integer;
   field.bracketed = key.bracketed && key.text.empty();
-  // "Epoch 1.50/3.00".
+  // "Epoch 1.50/3.00", "E: 9.0/10".
   const bool are_whole = first.integer && second->integer;
   const bool is_epoch =
-      !are_whole && first.value <= second->value && judge_name(key.text).role == Role::epoch;
+      !are_whole && first.value <= second->value &&
+      ((key.text == "E" && second->integer) || judge_name(key.text).role == Role::epoch);
   if (are_whole || is_epoch) {
     field.key = frame_key(key.text);
     field.total = second->value;

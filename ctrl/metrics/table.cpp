@@ -107,6 +107,18 @@ bool is_name(std::string_view cell) {
   return true;
 }
 
+/// Bytes of the "Chain 1:", "Worker 0:" that begins a text; 0 where none does.
+std::size_t size_of_part(std::string_view text) {
+  constexpr std::array<std::string_view, 7> parts{"chain", "worker", "rank",   "node",
+                                                  "gpu",   "client", "replica"};
+  const std::size_t begin = skip_blanks(text, 0);
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::size_t blank = text.substr(0, colon).find(' ', begin);
+  if (blank == text.npos || skip_any(text, blank + 1, "") != colon || colon == blank + 1) return 0;
+  const std::string word = lower(text.substr(begin, blank - begin));
+  return std::find(parts.begin(), parts.end(), word) == parts.end() ? 0 : colon + 1;
+}
+
 /// Names of columns as programs print them: parentheses may open in one and close in another
 /// ("Box(P  R  mAP50  mAP50-95)").
 std::string column_name(std::string_view cell) {
@@ -137,9 +149,11 @@ TableLine TableReader::read(std::string_view line, std::string_view text) {
   if (body.size() > kMaxHeaderBytes) return TableLine::none;
   if (is_rule(body)) return TableLine::none;
   if (after_header && join_header(body)) return TableLine::header;
-  just_read_header_ = read_header(body);
+  const std::size_t part = size_of_part(body);
+  just_read_header_ = read_header(body.substr(part));
   if (!just_read_header_) return TableLine::none;
-  prefix_ = line.substr(0, static_cast<std::size_t>(text.data() - line.data()));
+  const char* const begin = part > 0 ? body.data() + part : text.data();
+  prefix_ = line.substr(0, static_cast<std::size_t>(begin - line.data()));
   return TableLine::header;
 }
 

@@ -55,7 +55,7 @@ constexpr std::array kGroups{
     Group{Meaning::lower, 6,
           "l1 l2 divergence inertia residual distortion energy regret quantile "
           "ndei gap dist distance wasserstein mcd brier pinball "
-          "discrepancy impurity suboptimality infeasibility"},
+          "discrepancy impurity suboptimality infeasibility risk"},
     Group{Meaning::lower, 4, "trl tel"},
     Group{Meaning::either, 8, "objective objf obj_val objval fitness fbest"},
     Group{Meaning::either, 7,

@@ -314,17 +314,47 @@ TEST_CASE("progress is found in every common shape") {
   }
 }
 
-TEST_CASE("of a log in UTF-16, and of a machine's load, nothing is a metric") {
-  std::string wide, load;
+TEST_CASE("of a log in UTF-16, a machine's load and a build nothing is a metric") {
+  std::string wide, load, build;
   for (int i = 0; i < 8; ++i) {
     for (const char c : "loss: 0." + std::to_string(900 - i) + "\n") {
       wide += c;
       if (c != '\n') wide += '\0';
     }
     load += "load 1." + std::to_string(i) + "\n";
+    build += "make[2]: *** [Makefile:868: part" + std::string(1, static_cast<char>('a' + i)) +
+             ".1] Error 1" + std::to_string(i) + "\n";
   }
   CHECK(test::report_on(wide, {}).count == 0);
   CHECK(test::report_on(load, {}).confidence < kSure);
+  CHECK(test::report_on(build, {}).confidence < kSure);
+}
+
+TEST_CASE("an objective function of Kaldi is found, the greater the better") {
+  const std::string head =
+      "LOG (nnet3-chain-train[5.5]:PrintStatsForThisPhase():nnet-training.cc:302) ";
+  std::string rises, wanders;
+  for (int i = 0; i < 12; ++i) {
+    const std::string range = std::to_string(10 * i) + "-" + std::to_string(10 * i + 9) + " is ";
+    const std::string end = " over 1953" + std::to_string(i % 10) + " frames.\n";
+    const std::string before = head + "Average objective function for 'output";
+    rises += before + "-xent' for minibatches " + range + std::to_string(-3.0 / (i + 1)) + end;
+    rises += before + "' for minibatches " + range +
+             "-0.5 + -0.25 = " + std::to_string(-1.0 / (i + 1)) + end;
+    wanders += before + "' for minibatches " + range + std::to_string(-35 - i * 7 % 5) + ".5" + end;
+  }
+  rises += head + "Overall average objective function for 'output' is -0.41 over 102400 frames.\n";
+  Spec named;
+  named.metric = "objective function";
+  for (const Spec& spec : {Spec(), named}) {
+    const Report report = test::report_on(rises, spec);
+    CHECK(report.metric == "objective function for 'output'");
+    CHECK(report.goal == Goal::max);
+    CHECK(report.count == 12);
+    CHECK(report.low == -1);
+    CHECK(report.confidence >= kSure);
+  }
+  CHECK(test::report_on(wanders, {}).goal == Goal::max);
 }
 
 TEST_CASE("one zero byte does not hide the value beside it") {

@@ -8,7 +8,7 @@ namespace flowcon::ctrl::metrics {
 TEST_CASE("names of metrics say which way is better") {
   for (const char* name : {"loss", "train_loss", "val_loss", "AvgCost", "Loss/tok", "lm loss",
                            "ppl", "CrossEntropyWithSoftmax", "validation_0-rmse", "cross-entropy",
-                           "negative log likelihood", "WER", "train rmse <loss>"}) {
+                           "risk", "negative log likelihood", "WER", "train rmse <loss>"}) {
     INFO(name);
     CHECK(judge_name(name).role == Role::metric);
     CHECK(judge_name(name).better == Better::lower);
@@ -80,6 +80,17 @@ TEST_CASE("names are read in the languages in which people print them") {
   CHECK(name_words("\xE6\x8D").empty());
   CHECK(name_words("loss \xC3").size() == 1);
   CHECK(name_words("±Δloss²") == std::vector<std::string>{"loss"});
+}
+
+TEST_CASE("an objective function is better as its values go, whatever loss it is of") {
+  for (const char* name :
+       {"objective function for 'output'", "objective function for 'output-xent'"}) {
+    INFO(name);
+    CHECK(judge_name(name).role == Role::metric);
+    CHECK(judge_name(name).better == Better::unknown);
+  }
+  CHECK(judge_name("objective function for 'output'").weight >
+        judge_name("objective function for 'output-xent'").weight + 1);
 }
 
 TEST_CASE("the words of a name are found in every spelling") {

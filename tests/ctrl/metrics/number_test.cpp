@@ -26,6 +26,12 @@ TEST_CASE("numbers are read as training logs print them") {
       {"+1.5e-07,", 1.5e-07, 8, false, false},
       {"6.7E+00 |", 6.7, 7, false, false},
       {".5", 0.5, 2, false, false},
+      // Julia's Float32: with a point, and no letter behind it.
+      {"0.9f0,", 0.9, 5, false, false},
+      {"1.2f-5)", 1.2e-5, 6, false, false},
+      {"9f0", 9, 1, true, false},
+      {"1.5f", 1.5, 3, false, false},
+      {"0.5f3a", 0.5, 3, false, false},
       {"12.5%", 12.5, 5, false, true},
       {"1e999", kInfinity, 5, false, false},
       {"-1e999", -kInfinity, 6, false, false},

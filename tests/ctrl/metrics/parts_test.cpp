@@ -54,4 +54,14 @@ TEST_CASE("a loss of one thing goes behind the loss on its line") {
   CHECK(metric_of(lines) == "average loss");
 }
 
+TEST_CASE("of columns without names that fall alike the first is the total") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 60; ++i) {
+    const double wavers = 1 + (i % 3 == 0 ? 0.05 : 0.0);
+    lines.push_back(std::to_string(100 * i) + "    " + number(8.0 * wavers / i) + "    " +
+                    number(2.0 - 0.03 * i - 0.001 * (i % 2)) + "    " + number(1.0 / i));
+  }
+  CHECK(metric_of(lines) == "column 2");
+}
+
 }  // namespace flowcon::ctrl::metrics

@@ -70,6 +70,8 @@ TEST_CASE("a setting on a line of its own says how many, the source of a share d
     shares.push_back("Accuracy on Test-Set: " + std::string(right) + " / 10000)");
   }
   CHECK(progress_of(shares) == "-");
+  CHECK(progress_of({"%WER 31.35 [ 15192 / 48460, 1641 ins, 3858 del, 9693 sub ]",
+                     "%WER 22.85 [ 11073 / 48460, 1641 ins, 2858 del, 6574 sub ]"}) == "-");
 }
 
 TEST_CASE("a counter within an epoch of unknown many never speaks for the job") {
@@ -220,8 +222,35 @@ TEST_CASE("a heading tells the total in many words") {
         "2/20");
   CHECK(progress_of({"Trainable parameters: 0.024% (1.704M/7241.732M)"}) == "-");
   CHECK(progress_of({"iters: 20", "Iter 10: loss 0.9", "Iter 20: loss 0.8"}) == "20/20");
-  CHECK(progress_of({"Running 100 iterations", "iteration 1 loss: 0.9", "iteration 2 loss: 0.8"}) ==
-        "2/100");
+  for (const char* heading : {"Running 100 iterations", "Performing 100 iterations."}) {
+    CHECK(progress_of({heading, "iteration 1 loss: 0.9", "iteration 2 loss: 0.8"}) == "2/100");
+  }
+}
+
+TEST_CASE("an epoch that stopped gives way to the steps that are told and counted behind it") {
+  for (const std::size_t keep : {0, 16}) {
+    std::vector<std::string> lines{"epochs = 100"};
+    for (int i = 1; i <= 61; ++i) lines.push_back("Epoch " + std::to_string(i) + ", loss: 0.5");
+    lines.emplace_back("iterations = 30");
+    for (int i = 1; i <= 8; ++i) lines.push_back("Iteration " + std::to_string(i) + ", loss: 0.4");
+    CHECK(progress_of(lines, keep) == "61/100");
+    lines.emplace_back("Iteration 9, loss: 0.4");
+    CHECK(progress_of(lines, keep) == "9/30");
+    lines.emplace_back("Epoch 62, loss: 0.5");
+    CHECK(progress_of(lines, keep) == "62/100");
+  }
+  // Steps that were there before, or of which nothing tells how many: those of an epoch.
+  const std::string first = "Iteration 1, loss: 0.5";
+  std::vector<std::string> long_epoch{
+      "epochs = 100", "Epoch 1", first,     "Iteration 2, loss: 0.5",
+      "Epoch 2",      first,     "Epoch 3", "iterations = 5000"};
+  std::vector<std::string> untold{"epochs = 100", "Epoch 1", "Epoch 2", "Epoch 3"};
+  for (int i = 1; i <= 3000; ++i) {
+    long_epoch.push_back("Iteration " + std::to_string(i) + ", loss: 0.5");
+    untold.push_back(long_epoch.back());
+  }
+  CHECK(progress_of(long_epoch) == "3/100");
+  CHECK(progress_of(untold) == "3/100");
 }
 
 TEST_CASE("a pair of indices is no counter") {
@@ -394,6 +423,9 @@ TEST_CASE("the unit may stand before the slash, and a percentage in a record") {
   CHECK(progress_of({R"({"loss": 0.5, "memory": {"percent": 61.2}})",
                      R"({"loss": 0.4, "memory": {"percent": 62.2}})"}) == "-");
   CHECK(progress_of({"Epoch 1.0/3.0 loss 0.5", "Epoch 2.0/3.0 loss 0.4"}) == "2/3");
+  CHECK(progress_of({"T: 00s | E: 1.0/10 | B: 1/10 | L: 9.5",
+                     "T: 00s | E: 2.0/10 | B: 2/10 | L: 4.5"}) == "2/10");
+  CHECK(progress_of({"E: 0.5/0.7 loss 0.5", "E: 0.4/0.7 loss 0.4"}) == "-");
 }
 
 TEST_CASE("a percentage in brackets behind a step is the job's once it has risen twice") {

@@ -50,7 +50,8 @@ void is_no_row(const std::string& heading, const std::string& row) {
 }  // namespace
 
 TEST_CASE("a table is read behind what begins its heading and its rows alike") {
-  for (const std::string prefix : {"", "#> ", "## ", "> ", "worker-0 | "}) {
+  for (const std::string prefix : {"", "#> ", "## ", "> ", "worker-0 | ",
+                                   "Chain 1: ", "## Chain 1: ", "Worker 0:", "Rank 3: "}) {
     auto extractor = Extractor::create(Spec{}, 0);
     REQUIRE(extractor.has_value());
     extractor->feed(prefix + "Iter   TrainDeviance   ValidDeviance   StepSize   Improve", 0);
