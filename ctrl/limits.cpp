@@ -277,10 +277,14 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
   }
   std::string cannot_save;
   if (!unsaved.empty()) {
-    auto save = [this, unsaved] { return store_.save_originals(unsaved); };
+    auto save = [this, unsaved]() -> Result<void> {
+      if (is_ended_) return {};
+      return store_.save_originals(unsaved);
+    };
     Result<void> saved = co_await effects_.run(std::move(save));
     if (!saved) cannot_save = saved.error().message();
   }
+  if (is_ended_) co_return std::vector<Outcome>();
   std::vector<Outcome> outcomes;
   for (Target& target : targets) {
     const bool is_saved = target.is_original_saved || cannot_save.empty();

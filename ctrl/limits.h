@@ -62,6 +62,8 @@ class Limits {
   /// flowcond ends: from now on apply() leaves memory as it is. It waits but a moment for a write
   /// of a memory limit that is under way; when that ends the original is written after it.
   void stop();
+  /// What containers had is put back: from now on apply() writes nothing, whatever it waits for.
+  void end() { is_ended_ = true; }
   /// An original in the kernel again, with what was never limited as it was there, and what was
   /// there.
   struct PutBack {
@@ -110,6 +112,7 @@ class Limits {
   bool is_mechanism_known_ = false;
   std::set<std::string> untold_;          ///< ids, see is_untold()
   std::atomic<bool> is_stopping_{false};  ///< read on the effects thread, too
+  std::atomic<bool> is_ended_{false};     ///< as is_stopping_
   struct MemoryWrite;
   std::shared_ptr<MemoryWrite> under_way_;  ///< null: none is waited for
   class Systemd;

@@ -22,13 +22,15 @@ constexpr const char* kActions = R"(["create","start","kill","die","destroy","re
 void LifeWatch::begin() {
   peak_memory = 0;
   is_watched = true;
-  was_lost = was_stopped = false;
+  was_lost = was_stopped = was_signalled = false;
 }
 
 // An engine that comes back asks those to end that the former one had left: no person did, and it
 // does not know of their start.
-void LifeWatch::hear_end(bool remembers) {
-  was_stopped = was_stopped || is_watched || (remembers && !was_lost);
+void LifeWatch::hear_signal(bool ends, bool remembers) {
+  if (!is_watched && (!remembers || was_lost)) return;
+  was_signalled = true;
+  was_stopped = was_stopped || ends;
 }
 
 std::optional<double> start_of(const std::string& life) {

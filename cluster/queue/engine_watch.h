@@ -13,17 +13,19 @@ namespace flowcon::cluster::queue {
 
 /// What is known of a container's present life from its engine's events.
 struct LifeWatch {
-  double peak_memory = 0;    ///< bytes
-  bool is_watched = false;   ///< the engine that answers now started it or found it running
-  bool was_lost = false;     ///< the engine went away while it ran, and was not seen to run since
-  bool was_stopped = false;  ///< by a person
+  double peak_memory = 0;      ///< bytes
+  bool is_watched = false;     ///< the engine that answers now started it or found it running
+  bool was_lost = false;       ///< the engine went away while it ran, and was not seen to run since
+  bool was_stopped = false;    ///< by a person
+  bool was_signalled = false;  ///< by a person: `was_stopped`, if a label hides what it was
 
   /// Its end, if it has one, is not its own: a person's, or its engine's.
   [[nodiscard]] bool was_ended() const { return was_stopped || (was_lost && !is_watched); }
   /// It is started by the engine that answers now.
   void begin();
-  /// It was asked to end, maybe by a person. `remembers`: EngineWatch::remembers().
-  void hear_end(bool remembers);
+  /// It was sent a signal, maybe by a person. `ends`: is_end(); `remembers`:
+  /// EngineWatch::remembers().
+  void hear_signal(bool ends, bool remembers);
 };
 
 class EngineWatch {

@@ -168,7 +168,7 @@ void Owner::lost() {
   for (const auto& [id, job] : jobs_.open()) {
     const bool ran = job->entry.state == JobState::running && !job->entry.task;
     job->watch.was_lost = job->watch.was_lost || ran;
-    job->watch.is_watched = job->watch.was_stopped = false;
+    job->watch.is_watched = job->watch.was_stopped = job->watch.was_signalled = false;
   }
 }
 
@@ -185,10 +185,11 @@ void Owner::hear(const ctrl::engine::Event& event) {
   const bool is_new = static_cast<double>(event.time_ns) >= job->entry.since * 1e9 ||
                       job->entry.since > world_.clock.wall();
   const bool ends = is_end(event, job->ticket && job->ticket->hides_signal);
-  if (ends && is_new && !is_saving(job->entry)) job->watch.hear_end(watch_.remembers());
+  const bool is_signal = event.action == "kill" && is_new && !is_saving(job->entry);
+  if (is_signal) job->watch.hear_signal(ends, watch_.remembers());
   if (event.action == "start") {
     job->watch.is_watched = true;
-    job->watch.was_stopped = false;
+    job->watch.was_stopped = job->watch.was_signalled = false;
   }
   // One that saves itself is looked at only when it has ended.
   if (event.action == "rename" && !event.name.empty()) job->entry.name = valid_utf8(event.name);
@@ -434,6 +435,7 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
       co_return std::nullopt;
     }
     job->ticket = std::move(*ticket);
+    if (job->ticket->hides_signal) job->watch.was_stopped = job->watch.was_signalled;
     size(*job);
     changed_(*job);
   }

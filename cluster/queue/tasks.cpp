@@ -254,7 +254,7 @@ void Tasks::hear(const ctrl::engine::Event& event) {
   const bool hides = task->ticket.hides_signal;
   const bool is_killed = event.action == "kill" && event.signal == SIGKILL && !hides;
   if (is_killed) task->killed_at = world_.clock.steady();
-  if (is_end(event, hides) && !task->saving) task->watch.hear_end(watch_.remembers());
+  if (is_end(event, hides) && !task->saving) task->watch.hear_signal(true, watch_.remembers());
   if (event.action == "start") {
     claimed_.erase(task->birth);
     task->watch.begin();

@@ -170,12 +170,10 @@ bool is_bare_flag(const std::string& flag, int argc, const char* const* argv) {
 }
 
 // CLI11 says "The following argument was not expected: --intervall"; suggest the intended option.
-std::string explain(const CLI::ParseError& e, const std::vector<std::string>& extras) {
-  for (const std::string& extra : extras) {
-    if (extra.starts_with("--")) return ctrl::unknown_option(extra.substr(2, extra.find('=') - 2));
-    return "unexpected argument " + printable(extra, 60);
-  }
-  return e.what();
+Error unexpected(const std::string& extra) {
+  return bad_input(first_line_usage(extra.starts_with("--")
+                                        ? ctrl::unknown_option(extra.substr(2, extra.find('=') - 2))
+                                        : "unexpected argument " + printable(extra, 60)));
 }
 
 // Of the command line: option -> value.
@@ -247,9 +245,6 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv,
   Invocation invocation;
   try {
     app.parse(argc, argv);
-    if (const auto extras = app.remaining(); !extras.empty()) {
-      throw CLI::ExtrasError(extras);
-    }
   } catch (const CLI::CallForHelp&) {
     invocation.action = Invocation::Action::show_and_exit;
     invocation.output = app.help();
@@ -259,7 +254,8 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv,
     invocation.output = std::string(e.what()) + "\n";
     return invocation;
   } catch (const CLI::ParseError& e) {
-    return bad_input(first_line_usage(explain(e, app.remaining())));
+    const std::vector<std::string> extras = app.remaining();
+    return extras.empty() ? bad_input(first_line_usage(e.what())) : unexpected(extras.front());
   }
   for (const ctrl::Option& option : ctrl::options()) {
     const std::string flag = "--" + option.name;
@@ -269,7 +265,14 @@ Result<Invocation> parse_command_line(int argc, const char* const* argv,
       given[option.name] = "on";
     }
   }
-  if (auto read = read_places(file, given, Mistakes::end, invocation); !read) {
+  const std::vector<std::string> extras = app.remaining();
+  Result<void> read;
+  if (extras.empty()) {
+    read = read_places(file, given, Mistakes::end, invocation);
+  } else {
+    read = unexpected(extras.front());
+  }
+  if (!read) {
     if (readable != nullptr && !print_only && !check_only) {
       Invocation partly;
       (void)read_places(file, given, Mistakes::skip, partly);

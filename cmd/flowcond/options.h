@@ -23,7 +23,8 @@ struct Invocation {
 inline constexpr const char* kDefaultConfig = "/etc/flowcon/flowcon.conf";
 
 /// Errors: a bad flag, file, line or value; the message names the place and what to do. Where it
-/// was to run and a file, a variable or a value has a mistake, `readable` gets the rest of them.
+/// was to run and a file, a variable, a flag or a value has a mistake, `readable` gets the rest of
+/// them; not where a flag lacks its value, since what belongs to which is not known then.
 [[nodiscard]] Result<Invocation> parse_command_line(
     int argc, const char* const* argv, std::optional<ctrl::Config>* readable = nullptr);
 

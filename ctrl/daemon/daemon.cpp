@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
 #include "ctrl/api/scrape.h"
@@ -30,8 +31,12 @@ namespace flowcon::ctrl {
 namespace {
 
 namespace asio = boost::asio;
-// Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again for the rest.
+// Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again until limits are
+// put back in the kernel.
 constexpr double kSettleTime = 45;
+// Seconds from then on: systemd and the store hear of it once the kernel has ended the write of a
+// memory limit, which may take it minutes.
+constexpr double kRestLasts = 300;
 constexpr int kTries = 30;  // of reading what an earlier run has left, between two words of it
 constexpr double kRestorePause = 1;  // seconds
 
@@ -114,11 +119,13 @@ Async<void> Daemon::pass() {
   intake_.take(containers_->take(), now);
   co_await intake_.follow_freezing(now);
   co_await intake_.restore_again(now);
+  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady);
+  if (is_settled_) co_return;
   look(now);
   const bool is_deciding = schedule_.is_deciding(now.steady);
   if (is_deciding) decide(now);
   co_await apply(now);
-  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, false);
+  if (is_settled_) co_return;
   record(now, is_deciding);
   notifier_.follow(roster_.jobs, recorder_.problem(), engine_problem(*containers_));
   if (companion_) companion_->look(now.steady);
@@ -243,53 +250,60 @@ Async<void> Daemon::settle() {
   spawn(io_, "the end of migrations", settle_companion());
   while (!is_settled_) {
     if (!containers_->has_changes()) co_await schedule_.wait();
-    co_await pass();
+    if (!is_settled_) co_await pass();
   }
 }
 
+// Limits are put back though a pass waits for the kernel or a disk.
 Async<void> Daemon::settle_companion() {
   co_await companion_->settle(kSettleTime);
+  put_all_back();
+  companion_->end();  // it may write to a disk that hangs
   is_settled_ = true;
   schedule_.wake();
 }
 
 Async<void> Daemon::release_all() {
-  if (companion_) co_await settle();
-  if (companion_) companion_->end();
-  const std::set<std::string> left = leave_limits();
-  // Before anything that waits for a disk, or for systemd.
-  std::vector<Limits::PutBack> put_back = put_all_back(left);
+  if (companion_) {
+    co_await settle();
+  } else {
+    put_all_back();
+  }
   const auto guard = co_await pass_.lock();
+  // What a pass that was under way could not restore.
+  std::vector<Limits::PutBack> failed = takeover_.put_back(enforcer_.limits());
+  std::move(failed.begin(), failed.end(), std::back_inserter(put_back_));
   containers_->stop();
   notifier_.end();
   const Moment now = world_.clock();
-  co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady, true);
-  const std::size_t restored = co_await restore_all(std::move(put_back));
+  const std::size_t restored = co_await restore_all();
   intake_.settle_all();
   record(now, false);
   while (recorder_.is_writing()) co_await pause(0.005);
   effects_.finish();
   log::event(log::Event::stopped,
              "stopped; restored the limits of " + std::to_string(restored) + " containers" +
-                 (left.empty() ? ""
-                               : ", left those of " + std::to_string(left.size()) +
-                                     " to the next flowcond"));
+                 (left_.empty() ? ""
+                                : ", left those of " + std::to_string(left_.size()) +
+                                      " to the next flowcond"));
 }
 
-std::vector<Limits::PutBack> Daemon::put_all_back(const std::set<std::string>& but) {
-  std::vector<Limits::PutBack> all;
+void Daemon::put_all_back() {
+  Limits& limits = enforcer_.limits();
+  limits.end();
+  left_ = leave_limits();
+  put_back_ = takeover_.put_back(limits);
   for (auto& [id, job] : roster_.jobs) {
     job.read_until = logs_.tails().stop(id, false);
-    if (!job.is_limited || but.contains(id)) continue;
-    Limits& limits = enforcer_.limits();
-    all.push_back(limits.put_back(original_to_restore(job, *world_.fs, limits)));
+    if (!job.is_limited || left_.contains(id)) continue;
+    put_back_.push_back(limits.put_back(original_to_restore(job, *world_.fs, limits)));
   }
-  return all;
+  service::tell_stop_lasts(kRestLasts, "restoring limits");
 }
 
-Async<std::size_t> Daemon::restore_all(std::vector<Limits::PutBack> put_back) {
+Async<std::size_t> Daemon::restore_all() {
   std::size_t restored = 0;
-  for (Limits::PutBack& one : put_back) {
+  for (Limits::PutBack& one : put_back_) {
     Result<void> done = co_await enforcer_.limits().finish(std::move(one));
     if (done) {
       ++restored;
@@ -483,7 +497,8 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
 Result<void> restore_leftovers(
     const Config& config, const std::function<Result<std::unique_ptr<cgroups::CgroupFs>>()>& open) {
   const std::string journal = config.state_dir + "/journal.db";
-  if (::access(journal.c_str(), F_OK) != 0) return {};
+  // A plain user with a typo cannot restore anything, and needs not.
+  if (::access(journal.c_str(), R_OK) != 0) return {};
   bool is_in_use = false;
   const auto locked = lock_state(config.state_dir, &is_in_use);
   if (is_in_use) return {};  // what is limited is not left, but controlled

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ctrl/api/routes.h"
 #include "ctrl/companion.h"
@@ -93,8 +94,8 @@ class Daemon : public LocalHost {
   Async<void> settle_companion();
   void record(Moment now, bool is_decided);
   [[nodiscard]] std::set<std::string> leave_limits() const;
-  std::vector<Limits::PutBack> put_all_back(const std::set<std::string>& but);
-  Async<std::size_t> restore_all(std::vector<Limits::PutBack> put_back);
+  void put_all_back();
+  Async<std::size_t> restore_all();
 
   // decide.cpp
   void look(Moment now);
@@ -128,7 +129,10 @@ class Daemon : public LocalHost {
   RecordReader records_;
   api::Routes routes_;
   bool is_stopping_ = false;
-  bool is_settled_ = false;  ///< nothing of the companion is under way any more
+  /// Nothing of the companion is under way any more, and limits are put back.
+  bool is_settled_ = false;
+  std::vector<Limits::PutBack> put_back_;  ///< in the kernel; to be finished
+  std::set<std::string> left_;             ///< whose limits are left to the next flowcond
 };
 
 }  // namespace flowcon::ctrl

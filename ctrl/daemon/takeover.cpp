@@ -69,17 +69,24 @@ bool Takeover::is_awaiting(double now) const {
   return !handed_.jobs.empty() && now < until_ - kClaimTime + kSettleTime;
 }
 
-Async<void> Takeover::restore_unclaimed(Limits* limits, double now, bool is_ending) {
-  if (until_ == 0 || (now < until_ && !is_ending)) co_return;
+std::vector<Limits::PutBack> Takeover::put_back(const Limits& limits) {
   until_ = 0;
   handed_ = {};
-  const std::map<std::string, store::Original> left = std::exchange(kept_, {});
-  for (const auto& [id, original] : left) {
-    Result<void> done = co_await limits->restore(original);
+  std::vector<Limits::PutBack> all;
+  for (auto& [id, original] : kept_) all.push_back(limits.put_back(std::move(original)));
+  kept_.clear();
+  return all;
+}
+
+Async<void> Takeover::restore_unclaimed(Limits* limits, double now) {
+  if (until_ == 0 || now < until_) co_return;
+  std::vector<Limits::PutBack> all = put_back(*limits);
+  for (Limits::PutBack& one : all) {
+    store::Original again = one.original;
+    Result<void> done = co_await limits->finish(std::move(one));
     if (done) continue;
     log::error(done.error().message());
     // Once more at the end.
-    store::Original again = original;
     keep(std::move(again), std::numeric_limits<double>::infinity());
   }
 }

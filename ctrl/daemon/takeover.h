@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ctrl/async.h"
 #include "ctrl/handover.h"
@@ -29,8 +30,10 @@ class Takeover {
   [[nodiscard]] double interval() const { return handed_.interval; }
   /// Nothing is written before all of them are there.
   [[nodiscard]] bool is_awaiting(double now) const;
-  /// Puts back what nobody has claimed in time, or at all where the daemon ends.
-  Async<void> restore_unclaimed(Limits* limits, double now, bool is_ending);
+  /// Puts back in the kernel what nobody has claimed; Limits::finish() is to follow.
+  [[nodiscard]] std::vector<Limits::PutBack> put_back(const Limits& limits);
+  /// Restores what nobody has claimed in time.
+  Async<void> restore_unclaimed(Limits* limits, double now);
 
  private:
   Handover handed_;

@@ -135,6 +135,30 @@ TEST_CASE("a label signal does not hide that a person stopped the job") {
   }
 }
 
+TEST_CASE("nor does it where flowcond is started again, before it has looked at the job") {
+  for (const bool has_label : {false, true}) {
+    INFO(has_label);
+    QueueBench bench;
+    std::map<std::string, std::string> labels{{"flowcon.retries", "1"}};
+    if (has_label) labels["signal"] = "1";
+    const std::string id = bench.submit("net", "cpu=1,mem=1G", labels);
+    bench.run(5);
+    REQUIRE(bench.state("net") == "running");
+    bench.engine.is_silent_about_ = id;
+    bench.restart();
+    ctrl::engine::Event signal;
+    signal.action = "kill";
+    signal.id = id;
+    signal.signal = 1;
+    signal.time_ns = static_cast<std::int64_t>(bench.clock.wall() * 1e9);
+    bench.engine.tell(signal);
+    bench.engine.end_with(id, 3);
+    bench.engine.is_silent_about_.clear();
+    bench.run(60);
+    CHECK(bench.engine.lives(id) == (has_label ? 1 : 2));
+  }
+}
+
 TEST_CASE("an order that could not be carried out at once is not carried out later") {
   QueueBench bench;
   const std::string first = bench.submit("first", "cpu=4,mem=1G");
@@ -244,17 +268,17 @@ TEST_CASE("a host that refuses a worker that is to join is not asked again at on
 
 TEST_CASE("an end counts as a person's where the engine remembers more than ends") {
   queue::LifeWatch watch;
-  watch.hear_end(false);
+  watch.hear_signal(true, false);
   CHECK_FALSE(watch.was_stopped);
-  watch.hear_end(true);
+  watch.hear_signal(true, true);
   CHECK(watch.was_stopped);
   watch.begin();
   watch.is_watched = false;
   watch.was_lost = true;
-  watch.hear_end(true);
+  watch.hear_signal(true, true);
   CHECK_FALSE(watch.was_stopped);
   watch.is_watched = true;
-  watch.hear_end(false);
+  watch.hear_signal(true, false);
   CHECK(watch.was_stopped);
 }
 

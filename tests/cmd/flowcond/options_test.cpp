@@ -359,7 +359,7 @@ TEST_CASE("of a configuration with mistakes the rest is read, unless it is only 
   CHECK(run->alpha == 0.2);
   CHECK(run->beta == ctrl::Config().beta);
   CHECK(readable("--state-dir=/srv/c")->state_dir == "/srv/c");
-  for (const char* only : {"--check-config", "--print-config", "--stray"}) {
+  for (const char* only : {"--check-config", "--print-config", "--alpha"}) {
     INFO(only);
     CHECK_FALSE(readable(only).has_value());
   }
@@ -367,6 +367,27 @@ TEST_CASE("of a configuration with mistakes the rest is read, unless it is only 
   std::optional<ctrl::Config> rest;
   CHECK_FALSE(parse_command_line(3, contradiction, &rest).has_value());
   CHECK(rest.has_value());
+}
+
+TEST_CASE("beside an unknown flag all else is read, unless it is only checked") {
+  const Files files;
+  const std::string file = files.write("f.conf", "state-dir = /srv/a\nobserve = 7\n");
+  for (const char* stray : {"--stray", "--stray=1", "stray"}) {
+    INFO(stray);
+    const auto readable = [&](const char* last) {
+      const char* words[] = {"flowcond", stray, "--config", file.c_str(), last};
+      std::optional<ctrl::Config> rest;
+      const auto got = parse_command_line(5, words, &rest);
+      REQUIRE_FALSE(got.has_value());
+      CHECK(got.error().message().find("stray") != std::string::npos);
+      return rest;
+    };
+    const auto run = readable("--observe=8");
+    REQUIRE(run.has_value());
+    CHECK(run->state_dir == "/srv/a");
+    CHECK(run->observe == 8);
+    CHECK_FALSE(readable("--check-config").has_value());
+  }
 }
 
 TEST_CASE("every option's default is accepted by the option itself") {

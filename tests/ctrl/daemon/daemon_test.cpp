@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <functional>
-#include <future>
 
 #include "ctrl/await.h"
 #include "tests/ctrl/daemon/world.h"
@@ -336,24 +335,6 @@ TEST_CASE("one that was adopted with no word more is under control after a resta
   host.begin();
   host.pass();
   CHECK(host.status_of("c").at("state").as_string() == "controlled");
-}
-
-TEST_CASE("limits are put back in the kernel at a stop, though the disk stands still") {
-  Host host;
-  run_two(host);
-  host.pass(20);
-  REQUIRE((host.weight("a") != "100" || host.weight("b") != "100"));
-  std::promise<void> disk;
-  REQUIRE(host.daemon->effects().try_post([answer = disk.get_future().share()] { answer.wait(); }));
-  bool is_back = false;
-  std::function<void(int)> look = [&](int more) {
-    is_back = host.weight("a") == "100" && host.weight("b") == "100";
-    if (is_back || more == 0) return disk.set_value();
-    boost::asio::post(*host.io, [&look, more] { look(more - 1); });
-  };
-  boost::asio::post(*host.io, [&look] { look(1000); });
-  host.end();
-  CHECK(is_back);
 }
 
 TEST_CASE("a pinned job has its share until the pin expires") {
