@@ -171,6 +171,7 @@ void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, const std::stri
     JobEntry task;
     task.at = at;
     task.name = task_name(entry, are_ps, next++);
+    task.alias = alias_of(entry, task.name);
     task.task_of = entry.id;
     task.is_ps = are_ps;
     task.submitted = task.since = now;
@@ -208,7 +209,7 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
   const std::vector<TaskPlace>& places = facts.order->places;
   std::int64_t ps = 0;
   for (const TaskPlace& place : places) ps += place.ps;
-  const bool needs_network = places.size() > 1 || facts.is_in_host_network;
+  const bool needs_network = places.size() > 1 || facts.is_in_network;
   if (!is_possible(entry, places) || ps != entry.group->ps) return {};
   if (needs_network && facts.network.empty()) return {};
   JobEntry next = entry;
@@ -216,10 +217,8 @@ GroupStep from_waiting(const JobEntry& entry, const GroupFacts& facts) {
   group.network = needs_network || may_grow(entry) ? facts.network : "";
   group.then.reset();
   group.why.clear();
-  for (const TaskPlace& place : places) {
-    add_tasks(next, place.workers, false, place.host, facts.now);
-  }
-  for (const TaskPlace& place : places) add_tasks(next, place.ps, true, place.host, facts.now);
+  for (const TaskPlace& on : places) add_tasks(next, on.workers, false, on.host, facts.now);
+  for (const TaskPlace& on : places) add_tasks(next, on.ps, true, on.host, facts.now);
   return written_as(moved(std::move(next), JobState::placing, facts.now));
 }
 
@@ -538,7 +537,7 @@ bool listens(const Group& group, const JobEntry& task) {
 }
 
 bool has_just_failed(const Group& group, double now) {
-  constexpr double kSoon = 60, kFirst = 10, kLongest = 600;  // seconds
+  constexpr double kSoon = 180, kFirst = 10, kLongest = 600;  // seconds
   double wait = kFirst;
   for (const JobEntry& task : group.tasks) {
     const bool failed = task.has_left && has_failed(task) && !went_with_host(task);

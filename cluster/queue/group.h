@@ -42,9 +42,9 @@ inline constexpr std::int64_t kMostTasks = 256;
 [[nodiscard]] ctrl::WorkerRange workers_of(const JobEntry& entry);
 /// Workers may join it that it does not start with.
 [[nodiscard]] bool may_grow(const JobEntry& entry);
-/// A worker that joined it failed within a minute of its start, so that no other is to join yet:
-/// for 10 s after the first of them, and twice as long after each, up to 600 s. `now`: seconds
-/// since the epoch.
+/// A worker that joined it failed within 180 s of its start (torchrun's agent gives up after 60 s),
+/// so that no other is to join yet: for 10 s after the first of them, and twice as long after each,
+/// up to 600 s. `now`: seconds since the epoch.
 [[nodiscard]] bool has_just_failed(const Group& group, double now);
 /// A worker has done its part, so that the others will soon, and no more are needed.
 [[nodiscard]] bool is_finishing(const Group& group);
@@ -54,6 +54,13 @@ inline constexpr std::int64_t kMostTasks = 256;
 [[nodiscard]] bool had_task(const JobEntry& entry, std::string_view name);
 /// Is it to have a port of its host: in its network, or, if it is a server, published?
 [[nodiscard]] bool listens(const Group& group, const JobEntry& task);
+/// What the task of that name is called in an overlay, where another host's job may have a task of
+/// the same name: "3f9a1c2b4d5e-w0". "" = its name is enough.
+[[nodiscard]] inline std::string alias_of(const JobEntry& entry, const std::string& task) {
+  const std::string& network = entry.group->network;
+  if (network.empty() || network == kHostNetwork || network == kPublished) return "";
+  return entry.id.substr(0, 12) + task.substr(entry.name.size());
+}
 /// Such tasks, workers or parameter servers.
 [[nodiscard]] std::int64_t present(const Group& group, bool are_ps);
 /// The same by their hosts, in the order of the tasks.
@@ -66,13 +73,13 @@ struct GroupFacts {
   TicketCopy copy = TicketCopy::unknown;
   std::string life;  ///< of the ticket; "" = it never ran
   std::optional<Order> order;
-  std::string network;              ///< that it may have on several hosts; "" = none
-  bool is_in_host_network = false;  ///< the user says so
-  bool saves_itself = false;        ///< its labels say how
-  bool has_volumes = false;         ///< into which what the first task writes elsewhere comes home
-  std::vector<bool> ready;          ///< of each task: it would start at once
-  std::string make_refusal;         ///< why a container could not be made
-  bool may_be_made_later = false;   ///< that may be over the next time
+  std::string network;             ///< that it may have on several hosts; "" = none
+  bool is_in_network = false;      ///< also on one: the user says so
+  bool saves_itself = false;       ///< its labels say how
+  bool has_volumes = false;        ///< into which what the first task writes elsewhere comes home
+  std::vector<bool> ready;         ///< of each task: it would start at once
+  std::string make_refusal;        ///< why a container could not be made
+  bool may_be_made_later = false;  ///< that may be over the next time
 };
 
 enum class GroupAct {

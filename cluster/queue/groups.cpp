@@ -162,7 +162,8 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   facts.may_be_made_later = group.may_start_later;
   facts.saves_itself = group.ticket && group.ticket->saves_itself;
   facts.network = network_of(group, world_.host.config());
-  facts.is_in_host_network = group.ticket && group.ticket->network == kHostNetwork;
+  facts.is_in_network =
+      group.ticket && !facts.network.empty() && group.ticket->network == facts.network;
   facts.has_volumes = group.ticket && group.ticket->has_volumes;
   for (const JobEntry& task : group.entry.group->tasks) {
     const JobPtr job = task.id.empty() ? nullptr : jobs_.find_id(task.id);
@@ -326,8 +327,41 @@ Async<Result<void>> Groups::lease_all(JobPtr group) {
   co_return co_await keeper_.edit(std::move(group), std::move(change));
 }
 
+// A worker joins, as the first one on its host: can it reach the first worker and the servers, and
+// can those that run reach it? Ports are leased for that alone, since at theirs the tasks listen by
+// now, or not yet. Where too few are left nothing is tried.
+Async<Result<void>> Groups::try_newcomer(JobPtr group, std::size_t task) {
+  const Group all = *group->entry.group;
+  const std::string host = all.tasks.at(task).at;
+  const bool is_published = all.network == kPublished;
+  const bool is_known = std::any_of(all.tasks.begin(), all.tasks.end(), [&](const JobEntry& one) {
+    return one.at == host && is_present(one) && !one.id.empty();
+  });
+  const bool has_ports = is_published || all.network == kHostNetwork;
+  if (group->entry.state != JobState::running || is_known || !has_ports) co_return Result<void>();
+  std::vector<TaskPlace> places = places_of(all);
+  const std::string first = places.front().host;
+  for (TaskPlace& place : places) {
+    const bool is_end = !is_published && (place.host == first || place.host == host);
+    place = {place.host, place.ps > 0 || is_end ? 1 : 0, 0};
+  }
+  std::vector<TaskPlace> asked = places;
+  ++leasing_;
+  const Leases::Outcome tried = co_await leases_.lease(std::move(asked), is_published);
+  for (std::size_t i = 0; i < places.size() && tried.why.empty(); ++i) {
+    if (tried.endpoints[i].empty()) continue;
+    (void)co_await leases_.give_back(places[i].host, tried.endpoints[i]);
+  }
+  --leasing_;
+  if (tried.why.empty() || tried.is_busy) co_return Result<void>();
+  const bool is_over = tried.is_refusal || !tried.host.empty();
+  co_return is_over ? bad_input(tried.why) : errno_error(EAGAIN, tried.why);
+}
+
 Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
   const std::string name = group->entry.group->tasks.at(task).name;
+  const Result<void> tried = co_await try_newcomer(group, task);
+  if (!tried) co_return tried;
   Result<Wanted> wanted_task = co_await wanted_for(group, task);
   if (!wanted_task) co_return wanted_task.error();
   Result<std::string> id = co_await find_made(group, name);

@@ -63,6 +63,7 @@ class Groups {
   void give_back(const std::string& host, const std::vector<Endpoint>& endpoints);
   Async<void> give_back_to(std::string host);
   Async<Result<void>> make(JobPtr group, std::size_t task);
+  Async<Result<void>> try_newcomer(JobPtr group, std::size_t task);
   Async<Result<void>> remove(JobPtr group, std::size_t task);
   Async<Result<std::string>> find_made(JobPtr group, std::string name);
   /// A task's container as the engine is asked for it.

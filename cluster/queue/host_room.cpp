@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/queue/host_room.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <sstream>
 
-#include "base/file.h"
 #include "base/hex.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/all_jobs.h"
 #include "cluster/queue/next_host.h"
-#include "ctrl/effects.h"
-#include "ctrl/log.h"
 #include "ctrl/policy/host_policies.h"
 
 namespace flowcon::cluster::queue {
@@ -24,7 +18,7 @@ namespace {
 constexpr double kAboutTo = 5;    // seconds in which one that begins has its room
 constexpr double kSettling = 15;  // in which requests by earlier runs are known after a start
 
-std::string early_file(const World& world) { return world.host.config().state_dir + "/early"; }
+constexpr const char* kEarlyFile = "early";
 
 bool is_with_room(JobState state) {
   return state != JobState::waiting && state != JobState::returning && !is_closed(state);
@@ -49,7 +43,7 @@ bool holds_room(const Job& job) {
 
 HostRoom::HostRoom(World& world, Owner& owner, Tasks& tasks)
     : world_(world), owner_(owner), tasks_(tasks) {
-  std::istringstream kept(file_text(early_file(world)));
+  std::istringstream kept(kept_text(world.host, kEarlyFile));
   std::string id;
   double since = 0;
   if (!(kept >> id >> since) || !is_container_id(id)) return;
@@ -63,16 +57,10 @@ HostRoom::HostRoom(World& world, Owner& owner, Tasks& tasks)
 void HostRoom::keep() const {
   const double age = world_.clock.steady() - early_.since;
   std::ostringstream line;
-  if (!early_.id.empty()) line << early_.id << " " << std::fixed << world_.clock.wall() - age;
-  const bool is_queued =
-      world_.host.effects().try_post([path = early_file(world_), text = line.str()] {
-        if (text.empty()) {
-          ::unlink(path.c_str());
-        } else {
-          std::ofstream(path) << text << "\n";
-        }
-      });
-  if (!is_queued) ctrl::log::debug("an early start is not kept: the disk is slow");
+  if (!early_.id.empty()) {
+    line << early_.id << " " << std::fixed << world_.clock.wall() - age << "\n";
+  }
+  keep_text(world_.host, kEarlyFile, line.str());
 }
 
 std::vector<Holder> HostRoom::holders() const {

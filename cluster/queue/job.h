@@ -179,6 +179,7 @@ struct JobEntry {
   TaskEnd end = TaskEnd::none;         ///< of such a one, which:
   std::string at;                      ///< is to run on the host of this id; "" = this one
   std::optional<Endpoint> endpoint;    ///< where it listens on its host
+  std::string alias;                   ///< what the others call it; "" = its name
   bool is_ps = false;                  ///< is a parameter server, no worker
   bool has_left = false;               ///< leaves its group, which goes on; or is to
 };

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kMaxText = 1000;  // of a name, a command or a note
 constexpr std::size_t kMaxStepNote = 300;
 constexpr std::size_t kMaxLife = 100;
+constexpr std::size_t kMaxAlias = 63;  // of a name of DNS
 constexpr std::int64_t kMostCount = 1'000'000'000;
 constexpr std::int64_t kMostVersion = std::int64_t{1} << 53U;
 constexpr double kMostSeconds = 1e12;
@@ -200,6 +201,7 @@ static void fields(auto& io, Is<JobEntry> auto& entry) {
   io("at", entry.at);
   require_id(io, "at", entry.at);
   io("endpoint", entry.endpoint);
+  if (io.has("alias", !entry.alias.empty())) text(io, "alias", entry.alias, kMaxAlias);
   io("is_ps", entry.is_ps);
   io("has_left", entry.has_left);
   const bool needs_task =

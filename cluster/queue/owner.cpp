@@ -174,11 +174,7 @@ void Owner::lost() {
 
 void Owner::hear(const ctrl::engine::Event& event) {
   const JobPtr job = jobs_.find_id(event.id);
-  if (!job && event.action == "create") {
-    ctrl::spawn(world_.host.io(), "ticket " + event.id.substr(0, 12),
-                enlist(event.id, static_cast<double>(event.time_ns) < begun_ * 1e9));
-  }
-  if (!job) return;
+  if (!job) return hear_of_other(event);
   if (is_closed(job->entry.state)) return hear_of_ended(job, event);
   // An engine tells again what was before, such as a request to save itself. The clock may have
   // been set back.

@@ -86,10 +86,13 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   Async<void> enlist(std::string id, bool is_found);
   /// `advice`: what a person may do about that.
   [[nodiscard]] std::string why_hopeless(const Job& job, const char* advice) const;
+  /// Of a container that is no job, or of one that ended before those that are remembered.
+  void hear_of_other(const ctrl::engine::Event& event);
   void hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event);
   /// The container of a job that has ended is removed: a group's `tasks` (ids) go with it where
   /// that was heard, and why it was refused is nobody's question any more.
   Async<void> clear_ended(JobPtr job, std::vector<std::string> tasks);
+  Async<void> clear_forgotten(std::string id);
   Async<void> rename(JobPtr job, std::string name);
   void wake(const JobPtr& job) override;
   static ctrl::Mutex& writing_of(const JobPtr& job);

@@ -2,6 +2,7 @@
 // How a container becomes a job, and what is done when that of an ended one is changed.
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
+#include "cluster/queue/job_json.h"
 #include "cluster/queue/owner.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -90,6 +92,16 @@ Async<void> Owner::list_tickets() {
   if (!forgotten) ctrl::log::debug(forgotten.error().message());
 }
 
+void Owner::hear_of_other(const ctrl::engine::Event& event) {
+  const std::string what = "ticket " + event.id.substr(0, 12);
+  if (event.action == "create") {
+    const bool is_found = static_cast<double>(event.time_ns) < begun_ * 1e9;
+    ctrl::spawn(world_.host.io(), what, enlist(event.id, is_found));
+  } else if (event.action == "destroy") {
+    ctrl::spawn(world_.host.io(), what, clear_forgotten(event.id));
+  }
+}
+
 void Owner::hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event) {
   const std::string what = "ended job " + job->entry.id.substr(0, 12);
   if (event.action == "destroy") {
@@ -98,6 +110,17 @@ void Owner::hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event) {
     job->entry.name = valid_utf8(event.name);
     ctrl::spawn(world_.host.io(), what, rename(job, job->entry.name));
   }
+}
+
+// To find one takes long, and most are none.
+Async<void> Owner::clear_forgotten(std::string id) {
+  const Result<bool> was_job = co_await world_.rows.has(id);
+  if (world_.is_ended || !was_job || !*was_job) co_return;
+  const auto row = co_await world_.rows.find(id);
+  if (world_.is_ended || !row || !*row || (*row)->id != id) co_return;
+  const Result<JobEntry> entry = parse_entry((*row)->entry);
+  if (!entry || !entry->group) co_return;
+  co_await clear_ended(std::make_shared<Job>(world_.host.io(), *entry), tasks_of(*entry));
 }
 
 Async<void> Owner::clear_ended(JobPtr job, std::vector<std::string> tasks) {

@@ -11,8 +11,10 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
@@ -29,6 +31,7 @@ constexpr std::chrono::seconds kAnswering{60};
 constexpr double kKept = 3600;  // seconds; its image may be on its way
 constexpr double kTried = 600;  // seconds; all hosts of a job have tried each other, or never will
 constexpr std::chrono::seconds kConnecting{3};
+constexpr const char* kFile = "ports";
 
 boost::asio::ip::address address_in(const sockaddr* found) {
   if (found->sa_family == AF_INET) {
@@ -79,7 +82,31 @@ struct Ports::Lease {
 };
 
 Ports::Ports(World& world, std::function<std::set<std::int64_t>()> kept)
-    : world_(world), kept_(std::move(kept)) {}
+    : world_(world), kept_(std::move(kept)) {
+  std::istringstream lines(kept_text(world.host, kFile));
+  std::int64_t port = 0;
+  double since = 0;
+  std::string who;
+  while (lines >> port >> since >> who) {
+    if (!is_random_id(who)) continue;
+    auto lease = std::make_shared<Lease>(world.host.io());
+    // The clock may have been set back.
+    lease->taken = world.clock.steady() - std::max(0.0, world.clock.wall() - since);
+    lease->who = who;
+    leases_[port] = std::move(lease);
+  }
+}
+
+// Where tasks of this host's own jobs listen its journal says.
+void Ports::keep() const {
+  const double since_epoch = world_.clock.wall() - world_.clock.steady();
+  std::ostringstream lines;
+  for (const auto& [port, lease] : leases_) {
+    if (lease->who.empty()) continue;
+    lines << port << " " << std::fixed << lease->taken + since_epoch << " " << lease->who << "\n";
+  }
+  keep_text(world_.host, kFile, lines.str());
+}
 
 Ports::~Ports() {
   for (const auto& [port, lease] : leases_) lease->hush();
@@ -176,6 +203,7 @@ Async<Result<std::vector<Endpoint>>> Ports::lease(std::size_t count, std::string
     // Whoever has them will go, but there are never more than these.
     co_return count > all ? bad_input(why) : errno_error(EAGAIN, why);
   }
+  keep();
   co_return endpoints;
 }
 
@@ -192,6 +220,7 @@ void Ports::drop(const std::vector<std::int64_t>& ports, const std::string& who)
     const auto found = leases_.find(port);
     if (found != leases_.end() && found->second->who == who) leases_.erase(found);
   }
+  keep();
 }
 
 Async<std::vector<std::string>> Ports::try_all(std::vector<Endpoint> endpoints) {

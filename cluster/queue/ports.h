@@ -32,9 +32,10 @@ class Ports {
 
   /// So many, each its task's own from now on: as long as its container, which has its label, is to
   /// run or runs, or if none was seen for an hour, or ten minutes if it is this host's own. For a
-  /// minute at most somebody answers there, so that other hosts can try them. Errors: EAGAIN there
-  /// are not as many now; this host has no `advertise`, or another address. `who`: who asks, "" =
-  /// this one; none gets more than kMostLeased that way.
+  /// minute at most somebody answers there, so that other hosts can try them. The next flowcond
+  /// knows those of other hosts. Errors: EAGAIN there are not as many now; this host has no
+  /// `advertise`, or another address. `who`: who asks, "" = this one; none gets more than
+  /// kMostLeased that way.
   Async<Result<std::vector<Endpoint>>> lease(std::size_t count, std::string who);
   static constexpr std::size_t kMostLeased = 256;
   /// Nobody answers there any more: their tasks are about to. Only those that are this host's.
@@ -48,6 +49,7 @@ class Ports {
   struct Lease;
   static Async<void> answer(std::shared_ptr<Lease> lease);
   Async<Result<std::set<std::int64_t>>> labelled();
+  void keep() const;
 
   World& world_;
   std::function<std::set<std::int64_t>()> kept_;

@@ -21,7 +21,8 @@ constexpr const char* kPort = "29500";  // of torch.distributed; each task has a
 constexpr std::string_view kComposeLabels = "com.docker.compose.";
 
 std::string host_of(const JobEntry& task) {
-  return task.endpoint ? task.endpoint->address : task.name;
+  if (task.endpoint) return task.endpoint->address;
+  return task.alias.empty() ? task.name : task.alias;
 }
 
 std::string port_of(const JobEntry& task) {
@@ -144,7 +145,7 @@ json::object with_labels(const json::value& config, const ctrl::QueueLabels& sai
     labels["flowcon.request"] = ctrl::render_request(ps_request);
   }
   labels[migration::kGroupLabel] = group.id;
-  if (task == 0) labels[migration::kLeaderLabel] = "true";
+  if (task == 0) labels[migration::kLeaderLabel] = group.id;
   if (group.attempt > 0) labels[migration::kGoesOnLabel] = "true";
   const std::optional<Endpoint>& endpoint = group.group->tasks[task].endpoint;
   if (endpoint) labels[migration::kPortLabel] = std::to_string(endpoint->port);
@@ -258,6 +259,11 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   host_config["NetworkMode"] = shared.empty() || shared == kPublished ? own : shared;
   const std::optional<Endpoint>& endpoint = group.group->tasks[task].endpoint;
   if (endpoint && shared == kPublished) publish(body, host_config, *endpoint);
+  const std::string& alias = group.group->tasks[task].alias;
+  if (!alias.empty()) {
+    const json::object names{{"Aliases", json::array{alias}}};
+    body["NetworkingConfig"] = json::object{{"EndpointsConfig", json::object{{shared, names}}}};
+  }
   body["HostConfig"] = std::move(host_config);
   return body;
 }

@@ -225,7 +225,10 @@ Async<bool> Tasks::try_to_take(std::string id) {
   if (!passage) co_return false;
   if (!*passage || !is_birth_to_here(**passage) || world_.is_ended) co_return true;
   Result<Ticket> ticket = parse_ticket(seen->inspect);
-  if (!ticket || held_.contains(id)) co_return true;
+  // One that was committed from it, or made like it, has its label.
+  const std::string& made = (*passage)->entry.container;
+  const bool is_it = made.empty() || made == id;
+  if (!ticket || !is_it || held_.contains(id)) co_return true;
   auto task = std::make_shared<HeldTask>();
   task->birth = (*passage)->entry.id;
   task->owner = (*passage)->entry.source;

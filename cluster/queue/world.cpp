@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/queue/world.h"
 
+#include <unistd.h>
+
 #include <boost/asio/awaitable.hpp>
 #include <ctime>
+#include <fstream>
 #include <utility>
 
+#include "base/file.h"
 #include "ctrl/effects.h"
+#include "ctrl/log.h"
 
 namespace flowcon::cluster::queue {
 
@@ -43,6 +48,22 @@ Async<Result<void>> StoreRows::forget(std::size_t most, std::vector<std::string>
     return store.forget_queue_rows(most, there);
   };
   co_return co_await host_.effects().run(std::move(clear));
+}
+
+void keep_text(ctrl::LocalHost& host, const std::string& name, std::string text) {
+  const std::string path = host.config().state_dir + "/" + name;
+  const bool is_queued = host.effects().try_post([path, text = std::move(text)] {
+    if (text.empty()) {
+      ::unlink(path.c_str());
+    } else {
+      std::ofstream(path) << text;
+    }
+  });
+  if (!is_queued) ctrl::log::debug(path + " is not written: the disk is slow");
+}
+
+std::string kept_text(const ctrl::LocalHost& host, const std::string& name) {
+  return file_text(host.config().state_dir + "/" + name);
 }
 
 double boot_time() {

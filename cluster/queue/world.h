@@ -65,6 +65,12 @@ class StoreRows : public Rows {
 using Estimate =
     std::function<std::vector<ctrl::estimate::LabelEstimate>(const ctrl::estimate::Command&)>;
 
+/// Written beside the loop to the file of that name in the folder of the state, for the next
+/// flowcond; "" removes it. It is not kept where the disk is slow or full.
+void keep_text(ctrl::LocalHost& host, const std::string& name, std::string text);
+/// What was kept so; "" = nothing.
+[[nodiscard]] std::string kept_text(const ctrl::LocalHost& host, const std::string& name);
+
 /// When this machine was booted. Unit: seconds since the epoch; 0: it does not say.
 [[nodiscard]] double boot_time();
 

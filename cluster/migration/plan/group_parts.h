@@ -13,6 +13,7 @@ namespace flowcon::cluster::migration {
 /// Label of a container that is a task of a group: the id of the group's ticket.
 inline constexpr const char* kGroupLabel = "org.flowcon.group";
 /// Label of the one whose volumes are the group's: what others have written elsewhere stays there.
+/// The same id, which no image of another group has.
 inline constexpr const char* kLeaderLabel = "org.flowcon.leader";
 
 /// Label of one that goes on with what another container began (ctrl/began_elsewhere.h).

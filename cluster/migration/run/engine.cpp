@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json/array.hpp>
@@ -40,6 +41,7 @@ using ctrl::engine::Reply;
 constexpr double kListTime = 60;  // seconds, for the list of all containers
 constexpr double kGrace = 10;     // from SIGTERM to SIGKILL
 constexpr std::size_t kLastBytes = 200;
+constexpr std::array kMadeFor{kMoveLabel, kGroupLabel, kLeaderLabel};
 
 std::string path_of(const std::string& container, const std::string& verb) {
   return "/containers/" + percent_encoded(container) + verb;
@@ -193,6 +195,7 @@ Result<Seen> parse_seen(std::string text) {
   if (!state.is_object()) return bad_input("the engine's answer on a container has no State");
   Seen seen;
   seen.id = text_of(*parsed, "Id");
+  seen.image = text_of(*parsed, "Image");
   seen.name = text_of(*parsed, "Name");
   if (seen.name.starts_with('/')) seen.name.erase(0, 1);
   seen.pid = integer_of(state, "Pid");
@@ -241,7 +244,19 @@ Async<Result<Seen>> DockerEngine::look(std::string name) {
   if (reply->status != 200) {
     co_return engine_error(*reply, "looking at container " + printable(name, 80));
   }
-  co_return parse_seen(std::move(reply->body));
+  Result<Seen> seen = parse_seen(std::move(reply->body));
+  const auto is_made_for = [](const auto& label) {
+    return std::find(kMadeFor.begin(), kMadeFor.end(), label.first) != kMadeFor.end();
+  };
+  if (!seen || std::none_of(seen->labels.begin(), seen->labels.end(), is_made_for)) co_return seen;
+  const Result<ctrl::Labels> image = co_await client_.image_labels(seen->image);
+  const bool is_unheard = !image && image.error().code && !is_absent(image);
+  if (is_unheard) co_return image.error();
+  std::erase_if(seen->labels, [&](const auto& label) {
+    const bool has_it = image && image->contains(label.first);
+    return is_made_for(label) && has_it && image->at(label.first) == label.second;
+  });
+  co_return seen;
 }
 
 Async<Result<Seen>> DockerEngine::look_made(std::string id) {
@@ -250,10 +265,12 @@ Async<Result<Seen>> DockerEngine::look_made(std::string id) {
   if (!all) co_return all.error();
   Seen none;
   none.copy = Copy::absent;
-  if (!all->is_array() || all->get_array().empty()) co_return none;
-  Result<Seen> seen = co_await look(text_of(all->get_array().front(), "Id"));
-  if (is_absent(seen)) co_return none;
-  co_return seen;
+  for (const json::value& one : list_of(*all)) {
+    Result<Seen> seen = co_await look(text_of(one, "Id"));
+    const bool is_it = !is_absent(seen) && (!seen || seen->labels.contains(kMoveLabel));
+    if (is_it) co_return seen;
+  }
+  co_return none;
 }
 
 Async<Result<std::string>> DockerEngine::root() {

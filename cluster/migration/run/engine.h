@@ -39,6 +39,9 @@ struct Seen {
   std::string started;  ///< seconds since the epoch with their fraction; empty: it never was
   std::string error;    ///< the engine's, of the last start
   boost::json::object restart_policy;
+  std::string image;  ///< its id
+  /// Of those that say what flowcond made it for none that its image has, too: that was committed
+  /// from such a container.
   std::map<std::string, std::string> labels;
   std::string inspect;  ///< the whole answer
 };

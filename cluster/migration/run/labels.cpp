@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/run/labels.h"
 
+#include <algorithm>
 #include <boost/asio/awaitable.hpp>
+#include <boost/json/array.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
 #include "base/json_reader.h"
+#include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "ctrl/settings.h"
 
 namespace flowcon::cluster::migration {
@@ -34,15 +38,36 @@ Result<Seen> with_labels(Seen seen, const ctrl::Labels& image) {
   return seen;
 }
 
+// What its engine gives it by its image, whether it is said or not.
+static Async<Result<Seen>> without_image_environment(ctrl::engine::Client& client, Seen seen) {
+  const Result<json::value> image =
+      co_await client.get_json("/images/" + percent_encoded(seen.image) + "/json",
+                               "looking at the image of a container", ctrl::engine::kAnswerTime);
+  if (!image) co_return image.error();
+  const json::array& given = list_of(member(*image, "Config"), "Env");
+  Result<json::value> parsed = parse_json(seen.inspect);
+  if (!parsed) co_return parsed.error();
+  json::array own;
+  for (const json::value& one : list_of(member(*parsed, "Config"), "Env")) {
+    if (std::find(given.begin(), given.end(), one) == given.end()) own.push_back(one);
+  }
+  parsed->at("Config").as_object()["Env"] = std::move(own);
+  seen.inspect = render_json(*parsed);
+  co_return seen;
+}
+
 Async<Result<Seen>> with_own_labels(ctrl::engine::Client& client, bool image_labels, Seen seen) {
   ctrl::Labels image;
-  if (!image_labels && ctrl::has_settings(seen.labels)) {
-    const Result<json::value> parsed = parse_json(seen.inspect);
-    std::string id = parsed ? text_of(*parsed, "Image") : "";
-    Result<ctrl::Labels> given = co_await client.image_labels(std::move(id));
-    image = given ? std::move(*given) : seen.labels;
+  bool is_of_task = false;
+  if (ctrl::has_settings(seen.labels)) {
+    Result<ctrl::Labels> given = co_await client.image_labels(seen.image);
+    is_of_task = given && given->contains(kGroupLabel);
+    if (!image_labels) image = given ? std::move(*given) : seen.labels;
   }
-  co_return with_labels(std::move(seen), image);
+  Result<Seen> own = with_labels(std::move(seen), image);
+  if (!own || !is_of_task) co_return own;
+  Seen whole = std::move(*own);
+  co_return co_await without_image_environment(client, std::move(whole));
 }
 
 }  // namespace flowcon::cluster::migration

@@ -17,7 +17,8 @@ namespace flowcon::cluster::migration {
 [[nodiscard]] Result<Seen> with_labels(Seen seen, const ctrl::Labels& image);
 
 /// The same, with its image's labels as the engine tells them; those that cannot be told from the
-/// image's count as the image's. `image_labels`: all count. Errors: as with_labels().
+/// image's count as the image's. `image_labels`: all count. Without the environment that the image
+/// gives if it was committed from a task of a job. Errors: as with_labels(); the engine's.
 Async<Result<Seen>> with_own_labels(ctrl::engine::Client& client, bool image_labels, Seen seen);
 
 }  // namespace flowcon::cluster::migration

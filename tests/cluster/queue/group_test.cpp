@@ -232,10 +232,12 @@ TEST_CASE("tasks are on several hosts where these have a network in common") {
   CHECK(step.entry->group->tasks[0].at.empty());
   CHECK(step.entry->group->tasks[1].at == far);
   CHECK(step.entry->group->tasks[2].at == far);
+  CHECK(step.entry->group->tasks[2].alias == "aaaaaaaaaaaa-s0");
 
   SECTION("those that may join later have it from the beginning, others do without") {
     facts.order = order_for(Order::Op::start, {{far, 2, 1}});
     CHECK(group_step(entry, facts).entry->group->network.empty());
+    CHECK(task(*group_step(entry, facts).entry, 0).alias.empty());
     entry.group->workers = {2, 3};
     entry.group->elastic = ctrl::Elastic::join;
     CHECK(group_step(entry, facts).entry->group->network == "train");
@@ -252,7 +254,7 @@ TEST_CASE("tasks in the network of their hosts are made once all know where they
   JobEntry entry = group_in(JobState::waiting, 0);
   GroupFacts facts = facts_of(entry);
   facts.network = kHostNetwork;
-  facts.is_in_host_network = true;
+  facts.is_in_network = true;
   facts.order = order_for(Order::Op::start, {{"", 2, 0}});
   entry = *group_step(entry, facts).entry;
   CHECK(entry.group->network == kHostNetwork);

@@ -144,6 +144,7 @@ TEST_CASE("a group's entry has those of its tasks") {
   task.is_ps = task.has_left = true;
   task.at = std::string(32, 'e');
   task.endpoint = Endpoint{"192.0.2.7", 29500, "eth1"};
+  task.alias = "3f9a1c2b4d5e-w3";
   entry.group->tasks = {task, task};
   entry.group->tasks[1].id.clear();
   const Result<JobEntry> read = parse_entry(render_entry(entry));
@@ -158,6 +159,7 @@ TEST_CASE("a group's entry has those of its tasks") {
   CHECK(read->group->next_worker == 4);
   CHECK(read->group->network == "train");
   CHECK(read->group->tasks[0].at == task.at);
+  CHECK(read->group->tasks[0].alias == task.alias);
   CHECK(read->group->tasks[0].endpoint == task.endpoint);
   CHECK(read->group->then == JobState::failed);
   CHECK(read->group->why == entry.group->why);

@@ -171,6 +171,15 @@ TEST_CASE("a job that ended before those that are remembered is still found") {
   CHECK(bench.call("GET", "/v1/queue/other").status == 404);
 }
 
+TEST_CASE("the tasks of such a job go with its ticket") {
+  QueueBench bench;
+  const std::string ticket = ended_group(bench);
+  bench.rows.read_at_most_ = 0;
+  bench.restart();
+  remove_container(bench, ticket);
+  CHECK(names_of(bench.engine).empty());
+}
+
 TEST_CASE("the list has the last 20 that have ended, or as many as are asked for") {
   QueueBench bench;
   for (int i = 0; i < 25; ++i) bench.submit("big" + std::to_string(i), "cpu=99,mem=1G");

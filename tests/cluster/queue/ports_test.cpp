@@ -124,6 +124,36 @@ TEST_CASE("ports that no task has come free, those of this host sooner") {
   CHECK(bench.result(bench.ports.lease(150, "another host")).has_value());
 }
 
+TEST_CASE("what another host has leased the next flowcond leases to nobody else") {
+  PortBench bench;
+  const std::string who = host_id('2');
+  const auto leased = bench.result(bench.ports.lease(1, who));
+  REQUIRE(leased.has_value());
+  const std::int64_t port = leased->front().port;
+  bench.ports.hush({port}, who);
+  const auto nothing = [] { return true; };
+  REQUIRE(bench.result(bench.host.effects_.run(nothing)));  // it is written beside the loop
+  bench.run(100);
+  queue::Ports next(bench.world, [] { return std::set<std::int64_t>(); });
+  const auto first_of = [&] { return bench.result(next.lease(1, ""))->front().port; };
+  CHECK(first_of() != port);
+  next.drop({port}, who);
+  CHECK(first_of() == port);
+}
+
+TEST_CASE("and for as long as it would have") {
+  PortBench bench;
+  const auto leased = bench.result(bench.ports.lease(1, host_id('2')));
+  REQUIRE(leased.has_value());
+  bench.ports.hush({leased->front().port}, host_id('2'));
+  const auto nothing = [] { return true; };
+  REQUIRE(bench.result(bench.host.effects_.run(nothing)));
+  bench.run(3000);
+  queue::Ports next(bench.world, [] { return std::set<std::int64_t>(); });
+  bench.run(601);
+  CHECK(bench.result(next.lease(1, ""))->front().port == leased->front().port);
+}
+
 TEST_CASE("a host leases ports only at an address that it has") {
   PortBench bench;
   bench.host.config_.queue.advertise = "192.0.2.7";

@@ -3,6 +3,7 @@
 // Swarm. For .cpp files only: it includes Asio.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,22 @@ class SpreadQueues : public TwoQueues {
         if (box->copy == Copy::running) ids.push_back(box->id);
       }
       for (const std::string& id : ids) side->engine.end_with(id, status);
+    }
+  }
+};
+
+/// Where tasks can be in the networks of their hosts.
+class OpenQueues : public SpreadQueues {
+ public:
+  OpenQueues() {
+    std::uint16_t first = 41700;
+    for (Side* side : {&h1, &h2}) {
+      side->host.config_.queue.group_network = "host";
+      side->host.config_.queue.advertise = "127.0.0.1";
+      side->host.config_.queue.group_ports = {first, static_cast<std::uint16_t>(first + 49)};
+      side->host.config_.accept.host_network = true;
+      side->engine.swarm_.clear();
+      first = static_cast<std::uint16_t>(first + 50);
     }
   }
 };

@@ -18,7 +18,7 @@ std::string network_of(const QueueEngine& engine, const std::string& name) {
 
 TEST_CASE("a job that no host holds as a whole is on two, and comes home") {
   SpreadQueues hosts;
-  hosts.submit("net", 1, {{"flowcon.workers", "6"}});
+  const std::string id = hosts.submit("net", 1, {{"flowcon.workers", "6"}});
   REQUIRE(hosts.comes_to("net", "running", 60));
   CHECK(running(hosts.h1.engine) == 4);
   CHECK(running(hosts.h2.engine) == 2);
@@ -26,12 +26,28 @@ TEST_CASE("a job that no host holds as a whole is on two, and comes home") {
   CHECK(text_of(member(hosts.job("net"), "placement"), "sentence") ==
         "goes to h1 (4 workers), h2 (2 workers): score 2");
   CHECK(network_of(hosts.h2.engine, "net-w5") == "train");
+  const std::string last = tasks_of(hosts.h2.engine).at("net-w5")->id;
+  CHECK(variable(hosts.h2.engine, last, "MASTER_ADDR") == id.substr(0, 12) + "-w0");
   CHECK(hosts.h2.engine.networks_.empty());
   hosts.run(20);
   hosts.end_all();
   REQUIRE(hosts.comes_to("net", "done", 60));
   CHECK(hosts.h1.engine.boxes_.empty());
   CHECK(tasks_of(hosts.h2.engine).size() == 6);
+}
+
+TEST_CASE(
+    "in the network that jobs of other hosts are in, too, one on one host has names of its own") {
+  SpreadQueues hosts;
+  const bool is_common = GENERATE(true, false);
+  const std::string id = hosts.h2.engine.create(
+      "net",
+      {{"flowcon.queue", "true"}, {"flowcon.workers", "2"}, {"flowcon.request", "cpu=1,mem=1G"}},
+      {{"NetworkMode", is_common ? "train" : "mesh"}});
+  REQUIRE(hosts.comes_to("net", "running", 60));
+  const std::string second = tasks_of(hosts.h2.engine).at("net-w1")->id;
+  CHECK(variable(hosts.h2.engine, second, "MASTER_ADDR") ==
+        (is_common ? id.substr(0, 12) + "-w0" : "net-w0"));
 }
 
 TEST_CASE("tasks of one image need it brought once") {
@@ -234,21 +250,6 @@ TEST_CASE("a first worker elsewhere that only reads its volume is done without")
 }
 
 // ------------------------------------------------------------------- the hosts' own networks
-
-class OpenQueues : public SpreadQueues {
- public:
-  OpenQueues() {
-    std::uint16_t first = 41700;
-    for (Side* side : {&h1, &h2}) {
-      side->host.config_.queue.group_network = "host";
-      side->host.config_.queue.advertise = "127.0.0.1";
-      side->host.config_.queue.group_ports = {first, static_cast<std::uint16_t>(first + 49)};
-      side->host.config_.accept.host_network = true;
-      side->engine.swarm_.clear();
-      first = static_cast<std::uint16_t>(first + 50);
-    }
-  }
-};
 
 TEST_CASE("tasks in the networks of two hosts know each other by address and port") {
   OpenQueues hosts;

@@ -7,6 +7,7 @@
 
 #include "base/json_reader.h"
 #include "cluster/migration/plan/group_parts.h"
+#include "cluster/queue/group.h"
 #include "ctrl/began_elsewhere.h"
 #include "tests/support/catch.h"
 
@@ -83,6 +84,22 @@ TEST_CASE("a server with a published port is in a network of its host, and found
   CHECK(text_of(body.at("Labels"), migration::kPortLabel) == "29507");
   CHECK_FALSE(
       member(task_body(inspect, {}, entry, 0).at("HostConfig"), "PortBindings").is_object());
+}
+
+TEST_CASE("in an overlay a task has the name that the others are told, beside its own") {
+  JobEntry entry = group_of(2, 1);
+  entry.group->network = "train";
+  for (JobEntry& one : entry.group->tasks) one.alias = alias_of(entry, one.name);
+  const auto told = environment_of(entry, 1);
+  CHECK(told.at("MASTER_ADDR") == "aaaaaaaaaaaa-w0");
+  CHECK(told.at("FLOWCON_PS") == "aaaaaaaaaaaa-s0:29500");
+  const json::value inspect = inspect_of("[]", "{}", R"({"NetworkMode":"default"})");
+  const json::object body = task_body(inspect, {}, entry, 1);
+  CHECK(text_of(body.at("HostConfig"), "NetworkMode") == "train");
+  CHECK(render_json(body.at("NetworkingConfig")) ==
+        R"({"EndpointsConfig":{"train":{"Aliases":["aaaaaaaaaaaa-w1"]}}})");
+  entry.group->tasks[1].alias.clear();  // an earlier flowcond made it
+  CHECK_FALSE(task_body(inspect, {}, entry, 1).contains("NetworkingConfig"));
 }
 
 TEST_CASE("a worker is told who it is and where the others are") {
@@ -203,7 +220,7 @@ TEST_CASE("a task has its group's label, and of the queue's those that are its o
   const json::object& first = leader.at("Labels").as_object();
   const json::object& last = server.at("Labels").as_object();
   CHECK(first.at(migration::kGroupLabel) == json::value(group.id));
-  CHECK(first.contains(migration::kLeaderLabel));
+  CHECK(first.at(migration::kLeaderLabel) == json::value(group.id));
   CHECK_FALSE(last.contains(migration::kLeaderLabel));
   CHECK(first.at("flowcon.request") == json::value("cpu=2"));
   CHECK(last.at("flowcon.request") == json::value("cpu=0.5 mem=1G"));

@@ -34,6 +34,24 @@ TEST_CASE("a job without room at home runs where there is room, and comes home")
   CHECK(hosts.job("vae").at("host").is_null());
 }
 
+TEST_CASE("a second container with the labels of a task is not taken for it") {
+  const Quiet quiet;
+  TwoQueues hosts;
+  hosts.submit("vae", 4);
+  REQUIRE(hosts.comes_to("vae", "running", 30));
+  const std::string task = hosts.h1.task()->id;
+  const std::string other = hosts.h1.engine.create(
+      "other",
+      {{"flowcon.queue", "true"}, {ctrl::kMovedLabel, hosts.h1.task()->labels.at(kMoveLabel)}});
+  hosts.h1.engine.boxes_.at(other).copy = Copy::running;
+  hosts.h1.engine.tell("start", other);
+  hosts.run(2);
+  hosts.h1.engine.end_with(other, 3);
+  hosts.run(15);
+  CHECK(hosts.state("vae") == "running");
+  CHECK(hosts.h1.engine.runs(task));
+}
+
 TEST_CASE("a job that fits at home stays there") {
   const Quiet quiet;
   TwoQueues hosts;

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/group_parts.h"
 #include "cluster/migration/plan/refusals.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/spawn.h"
@@ -209,4 +211,73 @@ TEST_CASE("an engine tells which containers of moves are gone, and how soon afte
   CHECK((removals[2].container == "labelled" && !removals[2].killed));
   CHECK((removals[3].container == "again" && !removals[3].killed));
   CHECK((removals[4].container == "later" && !removals[4].killed));
+}
+
+namespace {
+
+// A task `net-w0`, the image `dbg` that was committed from it, and a container `other` of that.
+struct Committed {
+  Committed() {
+    look_like("net-w0", "plain", R"("Env":["RANK=0"])");
+    look_like("other", "dbg", R"("Env":["RANK=0","MASTER_ADDR=mine"])");
+    daemon.answer("GET /images/plain/json", 200, R"({"Config":{}})");
+    daemon.answer("GET /images/dbg/json", 200,
+                  R"({"Config":{"Env":["RANK=0","MASTER_ADDR=net-w0"],"Labels":)" + labels + "}}");
+    daemon.answer("GET /containers/json?all=1&" + filter_of("label", "org.flowcon.move=m1"), 200,
+                  R"([{"Id":"other"},{"Id":"net-w0"}])");
+  }
+  void look_like(const std::string& name, const std::string& image, const std::string& config) {
+    daemon.answer("GET /containers/" + name + "/json", 200,
+                  R"({"Id":")" + name + R"(","Name":"/)" + name + R"(","Image":")" + image +
+                      R"(","State":{"Status":"created"},"Config":{)" + config + R"(,"Labels":)" +
+                      labels + "}}");
+  }
+  Result<Seen> result(Async<Result<Seen>> asked) {
+    std::optional<Result<Seen>> seen;
+    const auto work = [&]() -> Async<void> { seen = co_await std::move(asked); };
+    ctrl::spawn(io, "test", work);
+    io.restart();
+    io.run();
+    REQUIRE(seen);
+    return *seen;
+  }
+
+  const std::string labels =
+      R"({"flowcon.queue":"true","org.flowcon.own":"5f queue","org.flowcon.move":"m1",)"
+      R"("org.flowcon.group":"g","org.flowcon.leader":"g"})";
+  test::TempFolder folder;
+  test::FakeDaemon daemon{folder.path() + "/engine"};
+  boost::asio::io_context io{1};
+  ctrl::engine::Client client{io, folder.path() + "/engine"};
+  DockerEngine engine{client};
+};
+
+}  // namespace
+
+TEST_CASE("a container of an image that was committed from a task is not what that was made for") {
+  Committed bench;
+  const Result<Seen> task = bench.result(bench.engine.look("net-w0"));
+  const Result<Seen> other = bench.result(bench.engine.look("other"));
+  REQUIRE(task.has_value());
+  REQUIRE(other.has_value());
+  for (const char* label : {kMoveLabel, kGroupLabel, kLeaderLabel}) {
+    CHECK(task->labels.contains(label));
+    CHECK_FALSE(other->labels.contains(label));
+  }
+  CHECK(other->labels.contains("flowcon.queue"));
+  CHECK(bench.result(bench.engine.look_made("m1"))->id == "net-w0");
+  bench.daemon.answer("GET /containers/net-w0/json", 404, "{}");
+  CHECK(bench.result(bench.engine.look_made("m1"))->copy == Copy::absent);
+}
+
+TEST_CASE("nor has a job of that image the environment of that task, but what was said anew") {
+  Committed bench;
+  const auto environment = [&](const std::string& name) {
+    Seen seen = *bench.result(bench.engine.look(name));
+    const Result<Seen> own = bench.result(bench.engine.with_own_labels(true, std::move(seen)));
+    REQUIRE(own.has_value());
+    return render_json(member(member(*parse_json(own->inspect), "Config"), "Env"));
+  };
+  CHECK(environment("other") == R"(["MASTER_ADDR=mine"])");
+  CHECK(environment("net-w0") == R"(["RANK=0"])");
 }
