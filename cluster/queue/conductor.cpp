@@ -79,7 +79,7 @@ bool is_leaving(const JobEntry& entry, double now) {
   });
 }
 
-// Of one that runs. A group has so many tasks in one attempt.
+// Of one that runs. A group has so many tasks with those that have left.
 std::int64_t most_workers(const Group& group, std::int64_t most, double now) {
   const auto used = static_cast<std::int64_t>(group.tasks.size());
   const std::int64_t more = has_just_failed(group, now) ? 0 : kMostTasks - used;
@@ -247,7 +247,8 @@ void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
   reported.task.ps_request = job.ps_request.amounts();
   const Span span = span_of(job);
   reported.task.may_spread = span != Span::none;
-  const bool stays = is_going(job) || is_finishing(group);
+  const bool begins = runs && job.entry.state < JobState::running;  // and is not resized yet
+  const bool stays = begins || is_going(job) || is_finishing(group);
   // Where no swarm is known it may run on one host, or the engine there says what is wrong.
   const bool needs_network = span != Span::none && is_bound(job, world_.host.config());
   reported.group = GroupShape{range,

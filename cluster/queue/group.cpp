@@ -159,10 +159,6 @@ std::string why_it_leaves(const JobEntry& entry, const GroupFacts& facts) {
 
 // ---------------------------------------------------------------------------------- the steps
 
-std::string task_name(const JobEntry& entry, bool is_ps, std::int64_t number) {
-  return entry.name + (is_ps ? "-s" : "-w") + std::to_string(number);
-}
-
 void add_tasks(JobEntry& entry, std::int64_t count, bool are_ps, const std::string& at,
                double now) {
   Group& group = *entry.group;
@@ -328,12 +324,15 @@ std::optional<GroupStep> unless_all_stay(const JobEntry& entry, const GroupFacts
   std::string why;
   const std::int64_t least = std::min(workers_of(entry).least, entry.group->workers.least);
   const std::string needed = needed_of(*entry.group, facts.has_volumes);
+  const bool finishes = is_finishing(*entry.group);
   for (JobEntry& task : next.group->tasks) {
     if (task.has_left || task.is_ps) continue;
     const bool cannot_be_made = task.id.empty() && !facts.make_refusal.empty();
-    const bool has_gone = has_failed(task) || task.end == TaskEnd::saved;
+    // The next one would be killed, too: all start again with more.
+    const bool lacks_memory = task.end == TaskEnd::memory && !entry.has_doubled && !finishes;
+    const bool has_gone = !lacks_memory && (has_failed(task) || task.end == TaskEnd::saved);
     const bool is_lost = has_gone && task.name != needed && useful(*entry.group) >= least;
-    const bool is_late = is_finishing(*entry.group) && task.attempt == 0 && !is_over(task);
+    const bool is_late = finishes && task.attempt == 0 && !is_over(task);
     if (!cannot_be_made && !is_turned_back(task) && !is_lost && !is_late) continue;
     task.has_left = true;
     why = cannot_be_made ? task.name + " could not be made: " + facts.make_refusal
@@ -379,10 +378,8 @@ std::optional<GroupStep> unless_it_keeps_its_size(const JobEntry& entry, const G
   const auto count = static_cast<std::int64_t>(entry.group->tasks.size());
   const bool may_come = !is_finishing(*entry.group) && count + come <= kMostTasks;
   if (come > 0 && !may_come) return std::nullopt;
-  const std::string note = then > now
-                               ? "grows from " + std::to_string(now) + " to " + workers_text(then)
-                               : "gives " + workers_text(go) + " to others";
-  return written_as(written(std::move(next), facts.now, note));
+  const std::string from = (then > now ? "grows from " : "shrinks from ") + std::to_string(now);
+  return written_as(written(std::move(next), facts.now, from + " to " + workers_text(then)));
 }
 
 bool is_ending(const JobEntry& task) {
@@ -393,14 +390,18 @@ void end_task(GroupStep& step, const JobEntry& task, std::size_t i) {
   step.deeds.push_back({task.id.empty() ? GroupAct::remove : GroupAct::cancel, i});
 }
 
-// Those that leave. Of one that never began nothing is kept.
+// Those that leave. Of one that never began nothing is kept, nor of the oldest where many have
+// left, so that others may come; but for the first task, from which ranks are counted.
 void bring_out(GroupStep& step, const Group& group) {
+  const std::int64_t kept = group.tasks.size() > kMostTasks / 2 ? 1 : 32;
+  const auto is_gone = [](const JobEntry& task) { return task.has_left && is_over(task); };
+  const auto oldest = std::find_if(group.tasks.begin() + 1, group.tasks.end(), is_gone);
+  const bool are_many = std::count_if(oldest, group.tasks.end(), is_gone) > kept;
   for (std::size_t i = group.tasks.size(); i-- > 0;) {
     const JobEntry& task = group.tasks[i];
     if (task.has_left && !is_over(task) && !is_ending(task)) end_task(step, task, i);
-    if (task.has_left && is_over(task) && task.attempt == 0) {
-      step.deeds.push_back({GroupAct::remove, i});
-    }
+    const bool is_kept = task.attempt > 0 && !(are_many && &task == &*oldest);
+    if (is_gone(task) && !is_kept) step.deeds.push_back({GroupAct::remove, i});
   }
 }
 

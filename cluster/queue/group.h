@@ -22,7 +22,8 @@
 // Workers that may join come and go while their group runs: one that is added is made, placed and
 // started by itself; one that is to go, that comes when another has done its part, or that fails or
 // saves itself while enough others run, leaves the group, and its end counts for nothing. Not so
-// the first one where it brings home the volumes, or where torchrun's agents meet.
+// the first one where it brings home the volumes, or where torchrun's agents meet, nor the first
+// that is killed for memory.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +51,10 @@ inline constexpr std::int64_t kMostTasks = 256;
 [[nodiscard]] bool is_finishing(const Group& group);
 /// A task that is of it now: has not left, nor come to its end.
 [[nodiscard]] bool is_present(const JobEntry& task);
+/// What its task of that number is called.
+[[nodiscard]] inline std::string task_name(const JobEntry& entry, bool is_ps, std::int64_t number) {
+  return entry.name + (is_ps ? "-s" : "-w") + std::to_string(number);
+}
 /// Has a task of it been called so, in this attempt or an earlier one?
 [[nodiscard]] bool had_task(const JobEntry& entry, std::string_view name);
 /// Is it to have a port of its host: in its network, or, if it is a server, published?

@@ -13,6 +13,7 @@
 #include "base/random_id.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/ports.h"
 #include "cluster/queue/stamp.h"
 #include "ctrl/companion.h"
@@ -208,7 +209,7 @@ Async<Result<std::string>> Groups::find_made(JobPtr group, std::string name) {
   const bool is_own = label != seen->labels.end() && label->second == group->entry.id &&
                       seen->copy == Copy::created;
   if (is_own) co_return seen->id;
-  co_return bad_input("a container is called " + printable(name, 80) + " already");
+  co_return bad_input(migration::kNameTaken + printable(name, 80) + " already");
 }
 
 // What is asked of the engine for it.
@@ -380,7 +381,10 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
   const bool is_here = group->entry.group->tasks.at(task).at.empty();
   if (is_here && migration::is_group_network(wanted_task->network)) {
     const Result<void> kept = co_await world_.engine.keep_network(std::move(wanted_task->network));
-    if (!kept) co_return kept.error();
+    if (!kept) {
+      group->may_start_later = true;  // other networks may go
+      co_return kept.error();
+    }
   }
   JobKeeper::Change change = [name, made = *id](const JobEntry& entry, double) {
     return with_tasks(entry, [&](std::vector<JobEntry>& tasks) {
@@ -404,7 +408,10 @@ Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
     if (!made && made.error().code) co_return made.error();
   }
   if (!id.empty()) {
-    const Result<void> removed = co_await world_.engine.remove(std::move(id));
+    // One that has left, and that a person has started again, is theirs.
+    Async<Result<void>> removal = given_up.has_left ? world_.engine.remove_ended(std::move(id))
+                                                    : world_.engine.remove(std::move(id));
+    const Result<void> removed = co_await std::move(removal);
     if (!removed) co_return removed;
   }
   JobKeeper::Change change = [name](const JobEntry& entry, double) {
@@ -476,15 +483,21 @@ Async<bool> Groups::hold(JobPtr group, GroupAct act) {
   co_return true;
 }
 
+// Else it would be tried again at once. This engine makes what runs elsewhere, too; only a network
+// is one of this host.
+void Groups::avoid(Job& group) const {
+  const double until = world_.clock.steady() + kAvoided;
+  group.avoided[world_.network.own_id()] = until;
+  if (group.may_start_later) return;
+  for (const Neighbour& one : world_.network.neighbours()) {
+    if (!one.id.empty()) group.avoided[one.id] = until;
+  }
+}
+
 Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
   bool has_changed = false;
   for (const GroupDeed& deed : deeds) {
     if (co_await hold(group, deed.act)) co_return !world_.is_ended;
-    std::string host = world_.network.own_id();  // that a worker is made for
-    if (deed.act == GroupAct::make) {
-      const std::string& at = group->entry.group->tasks.at(deed.task).at;
-      if (!at.empty()) host = at;
-    }
     const Result<void> done = co_await carry_out_one(group, deed);
     const bool is_own =
         deed.act == GroupAct::make || deed.act == GroupAct::remove || deed.act == GroupAct::lease;
@@ -495,9 +508,10 @@ Async<bool> Groups::carry_out(JobPtr group, std::vector<GroupDeed> deeds) {
     const bool is_refused = is_asked && is_answer(done.error());
     group->trouble = done.error().message();
     if (is_refused) group->start_refusal = done.error().message();
-    // Else the next worker would be tried there at once; where it was to lease that is said.
-    const bool is_to_join = deed.act == GroupAct::make && group->entry.state == JobState::running;
-    if (is_refused && is_to_join) group->avoided[host] = world_.clock.steady() + kAvoided;
+    // Where a name is taken it may be tried at once: the next ones have others. Where it was to
+    // lease that is said.
+    const bool is_taken = done.error().what.starts_with(migration::kNameTaken);
+    if (is_refused && deed.act == GroupAct::make && !is_taken) avoid(*group);
     group->retry_at = world_.clock.steady() + (is_refused ? 0 : kRetry);
     co_return is_refused;
   }

@@ -58,6 +58,7 @@ class Groups {
   Async<void> drop_networks();
   Async<bool> hold(JobPtr group, GroupAct act);
   Async<Result<void>> carry_out_one(JobPtr group, GroupDeed deed);
+  void avoid(Job& group) const;
   Async<Result<void>> lease(JobPtr group);
   Async<Result<void>> lease_all(JobPtr group);
   void give_back(const std::string& host, const std::vector<Endpoint>& endpoints);

@@ -47,16 +47,25 @@ json::object amounts_json(const policy::Amounts& amounts) {
   return {{"cpu", policy::amount_of(amounts, "cpu")}, {"mem", policy::amount_of(amounts, "mem")}};
 }
 
+// Why a group keeps the workers that it runs with; "" = it may have others.
+std::string why_fixed(const JobEntry& entry, bool may_park) {
+  if (entry.state == JobState::waiting) return "";
+  if (entry.group->elastic == ctrl::Elastic::no) return "was submitted without --elastic";
+  // One that is parked already starts again in any case.
+  const bool restarts = entry.group->elastic == ctrl::Elastic::restart;
+  if (!restarts || entry.state > JobState::running) return "";
+  if (!may_park) return "does not start again by itself under park = off";
+  return entry.is_unparkable ? "did not save itself when it was asked to" : "";
+}
+
 // How many workers a group is to have from now on, whatever its labels say.
-Result<void> take_workers(JobEntry& entry, const std::string& text) {
+Result<void> take_workers(JobEntry& entry, const std::string& text, bool may_park) {
   if (!entry.group) {
     return bad_input("job " + entry.name + " is one container: it was submitted without --workers");
   }
-  const bool is_fixed =
-      entry.state != JobState::waiting && entry.group->elastic == ctrl::Elastic::no;
-  if (is_fixed) {
-    return bad_input("job " + entry.name + " is " + name(entry.state) +
-                     " and was submitted without --elastic: park it first");
+  if (const std::string why = why_fixed(entry, may_park); !why.empty()) {
+    return bad_input("job " + entry.name + " is " + name(entry.state) + " and " + why +
+                     ": park it first");
   }
   entry.chosen.workers.reset();
   if (text == "none") return {};
@@ -78,7 +87,7 @@ Result<void> take_workers(JobEntry& entry, const std::string& text) {
 }
 
 // The members of the body of `set` as labels have them. Errors: what is wrong with which.
-Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) {
+Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said, bool may_park) {
   if (is_closed(entry.state)) {
     return bad_input("job " + entry.name + " is " + name(entry.state) +
                      ": it cannot be changed; docker rm it and submit it again");
@@ -93,7 +102,7 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said) 
                        "; set takes request, priority, retries and workers");
     }
     if (name == "workers") {
-      const Result<void> taken = take_workers(next, text);
+      const Result<void> taken = take_workers(next, text, may_park);
       if (!taken) return taken.error();
       continue;
     }
@@ -415,14 +424,17 @@ Async<Response> Queue::set(Call call) {
   const Result<JobPtr> job = owner_.jobs().find(call.name);
   if (!job) co_return unknown(job.error());
   const json::object settings = said->get_object();
-  const Result<JobEntry> tried = with_settings((*job)->entry, settings);
+  const bool may_park = world_.host.config().queue.park;
+  const Result<JobEntry> tried = with_settings((*job)->entry, settings, may_park);
   if (!tried) co_return failure(is_closed((*job)->entry.state) ? 409 : 422, tried.error().what);
   const bool asks = settings.contains("request") || settings.contains("workers");
   const std::string hopeless = asks ? owner_.why_hopeless(**job, *tried) : "";
   if (!hopeless.empty()) co_return failure(422, hopeless);
   std::string name = std::move(call.name);
   std::function<Result<JobEntry>(const JobEntry&, double)> decision =
-      [settings](const JobEntry& entry, double) { return with_settings(entry, settings); };
+      [settings, may_park](const JobEntry& entry, double) {
+        return with_settings(entry, settings, may_park);
+      };
   co_return co_await edit(std::move(name), std::move(decision));
 }
 

@@ -18,6 +18,7 @@ namespace flowcon::cluster::queue {
 namespace {
 
 constexpr const char* kPort = "29500";  // of torch.distributed; each task has addresses of its own
+constexpr std::size_t kLongestVariable = 100'000;  // bytes; the kernel takes none of 128 KiB
 constexpr std::string_view kComposeLabels = "com.docker.compose.";
 
 std::string host_of(const JobEntry& task) {
@@ -60,6 +61,12 @@ std::size_t number_of(const JobEntry& task) {
   return read.ec == std::errc() ? number : 0;
 }
 
+// From which those of a role are counted.
+std::size_t first_number(const Group& group, bool is_ps) {
+  return number_of(*std::find_if(group.tasks.begin(), group.tasks.end(),
+                                 [is_ps](const JobEntry& one) { return one.is_ps == is_ps; }));
+}
+
 // Its place among those of its role, from 0; where workers come and go, by the numbers in their
 // names, so that none is another one's again.
 std::size_t rank_of(const Group& group, std::size_t task) {
@@ -67,9 +74,8 @@ std::size_t rank_of(const Group& group, std::size_t task) {
     return one.is_ps == is_ps;
   };
   if (ctrl::joins(group.elastic)) {
-    const auto first = std::find_if(group.tasks.begin(), group.tasks.end(), has_its_role);
     const std::size_t own = number_of(group.tasks[task]);
-    return own - std::min(own, number_of(*first));
+    return own - std::min(own, first_number(group, group.tasks[task].is_ps));
   }
   std::size_t rank = 0;
   for (std::size_t i = 0; i < task; ++i) {
@@ -103,8 +109,30 @@ std::map<std::string, std::string> torchrun_environment(const JobEntry& entry, s
           {"PET_TEE", "2"}};
 }
 
-std::string tf_config(const Group& group, std::size_t task) {
-  json::object cluster{{"worker", texts(addresses(group, true))}};
+// All workers by their ranks. Where they come and go one that has left keeps its place.
+std::vector<std::string> by_rank(const JobEntry& entry) {
+  const Group& group = *entry.group;
+  if (!ctrl::joins(group.elastic)) return addresses(group, true);
+  const std::size_t first = first_number(group, false);
+  const auto next = static_cast<std::size_t>(group.next_worker);
+  std::vector<std::string> all;
+  JobEntry gone;
+  for (std::size_t number = first; number < next; ++number) {
+    gone.name = task_name(entry, false, static_cast<std::int64_t>(number));
+    gone.alias = alias_of(entry, gone.name);
+    all.push_back(address_of(gone));
+  }
+  for (const JobEntry& task : group.tasks) {
+    const std::size_t number = number_of(task);
+    if (task.is_ps || task.has_left || number < first || number >= next) continue;
+    all[number - first] = address_of(task);
+  }
+  return all;
+}
+
+std::string tf_config(const JobEntry& entry, std::size_t task) {
+  const Group& group = *entry.group;
+  json::object cluster{{"worker", texts(by_rank(entry))}};
   if (group.ps > 0) cluster["ps"] = texts(addresses(group, false));
   return render_json(json::object{
       {"cluster", std::move(cluster)},
@@ -195,9 +223,10 @@ std::map<std::string, std::string> environment_of(const JobEntry& entry, std::si
                                          {"FLOWCON_PS", joined(addresses(group, false), ",")},
                                          {"FLOWCON_PORT", port_of(group.tasks[task])},
                                          {"FLOWCON_ATTEMPT", attempt_of(entry)},
-                                         {"TF_CONFIG", tf_config(group, task)},
+                                         {"TF_CONFIG", tf_config(entry, task)},
                                          {"GLOO_SOCKET_IFNAME", interface},
                                          {"NCCL_SOCKET_IFNAME", interface}};
+  if (all["TF_CONFIG"].size() > kLongestVariable) all.erase("TF_CONFIG");
   if (entry.has_parked) all["FLOWCON_RESUME"] = "1";
   if (is_ps) return all;
   if (group.elastic == ctrl::Elastic::torchrun) {

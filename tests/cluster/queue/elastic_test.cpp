@@ -198,6 +198,43 @@ TEST_CASE("nobody comes and goes for nothing") {
   CHECK(names_of(bench.engine) == before);
 }
 
+TEST_CASE("workers come and go for ever, and of those that have left the last are kept") {
+  QueueBench bench;
+  const std::string id = bench.submit("net", "cpu=1,mem=1G", kJoin);
+  const auto runs = [&](int number) {
+    const auto tasks = tasks_of(bench.engine);
+    const auto found = tasks.find("net-w" + std::to_string(number));
+    return found != tasks.end() && found->second->copy == Copy::running;
+  };
+  const auto scale = [&](const std::string& workers, int number, bool is_to_run) {
+    bench.call("POST", "/v1/queue/net/set", R"({"workers":")" + workers + R"("})");
+    for (int turn = 0; turn < 60 && runs(number) != is_to_run; ++turn) bench.run(0.5);
+    REQUIRE(runs(number) == is_to_run);
+  };
+  bench.call("POST", "/v1/queue/net/set", R"({"workers":"1"})");
+  bench.run(15);
+  REQUIRE(runs(0));
+  const auto next = [&] {
+    return static_cast<int>(queue::parse_entry(bench.rows.rows_.at(id).entry)->group->next_worker);
+  };
+  const int first = next();
+  for (int number = first; number < first + 40; ++number) {
+    scale("2", number, true);
+    if (number == first + 10) {
+      const std::string again = "net-w" + std::to_string(first + 1);  // by a person
+      bench.engine.boxes_.at(tasks_of(bench.engine).at(again)->id).copy = Copy::running;
+    }
+    scale("1", number, false);
+  }
+  bench.run(10);
+  const auto tasks = tasks_of(bench.engine);
+  CHECK_FALSE(tasks.contains("net-w" + std::to_string(first)));
+  CHECK(tasks.contains("net-w" + std::to_string(first + 39)));
+  CHECK(tasks.size() == 34);
+  CHECK(runs(0));
+  CHECK(runs(first + 1));
+}
+
 class ElasticQueues : public TwoQueues {
  public:
   ElasticQueues() {
@@ -226,6 +263,19 @@ TEST_CASE("workers are allocated over both hosts, and leave the one where anothe
   hosts.run(60);
   CHECK(running(hosts.h1.engine) + running(hosts.h2.engine) == 4);
   CHECK(hosts.state("net") == "running");
+}
+
+TEST_CASE("a job that is still being placed keeps its room, and is resized once it runs") {
+  ElasticQueues hosts;
+  hosts.run(120);
+  hosts.image_seconds = 30;
+  hosts.submit("net", 1, {{"flowcon.workers", "1:8"}, {"flowcon.elastic", "join"}});
+  REQUIRE(hosts.comes_to("net", "placing", 30));
+  hosts.call("POST", "/v1/queue/net/set", R"({"workers":"1"})");
+  hosts.h1.engine.create("other", {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=1,mem=1G"}});
+  REQUIRE(hosts.comes_to("net", "running", 200));
+  CHECK(tasks_of(hosts.h2.engine).contains("net-w0"));
+  CHECK(hosts.until([&] { return running(hosts.h1.engine) + running(hosts.h2.engine) == 1; }, 120));
 }
 
 }  // namespace

@@ -74,6 +74,67 @@ TEST_CASE("of a worker that never began nothing is kept, and it goes before othe
   CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 2}});
 }
 
+TEST_CASE("of workers that have left the oldest go, so that others may join, but for the first") {
+  JobEntry entry = group_in(JobState::running, 40);
+  entry.group->elastic = ctrl::Elastic::join;
+  all_are(entry, JobState::running);
+  for (std::size_t number = 0; number < 38; ++number) {
+    end_task(entry, number, TaskEnd::failed);
+    task(entry, number).has_left = true;
+  }
+  for (std::size_t left = 37; left > 32; --left) {
+    REQUIRE(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 1}});
+    entry.group->tasks.erase(entry.group->tasks.begin() + 1);
+  }
+  CHECK(step_of(entry).deeds.empty());
+  CHECK(task(entry, 0).name == "net-w0");
+  CHECK(task(entry, 1).name == "net-w6");
+}
+
+TEST_CASE("in a group with nearly as many tasks as there may be the last that has left is kept") {
+  JobEntry entry = group_in(JobState::running, kMostTasks);
+  entry.group->elastic = ctrl::Elastic::join;
+  entry.group->workers = {1, kMostTasks};
+  all_are(entry, JobState::running);
+  for (const std::size_t number : {1, 2}) {
+    end_task(entry, number, TaskEnd::failed);
+    task(entry, number).has_left = true;
+  }
+  CHECK(step_of(entry).deeds == std::vector<GroupDeed>{{GroupAct::remove, 1}});
+  entry.group->tasks.erase(entry.group->tasks.begin() + 1);
+  CHECK(step_of(entry).deeds.empty());
+}
+
+TEST_CASE("where a worker that may join is killed for memory all start again with more, once") {
+  JobEntry entry = group_in(JobState::running, 4);
+  entry.group->elastic = GENERATE(ctrl::Elastic::join, ctrl::Elastic::torchrun);
+  entry.group->workers = {1, 4};
+  all_are(entry, JobState::running);
+  end_task(entry, 1, TaskEnd::memory, "was killed for memory");
+  task(entry, 1).least_memory = 5e9;
+  SECTION("the first time") {
+    entry = *step_of(entry).entry;
+    REQUIRE(entry.state == JobState::returning);
+    for (const std::size_t other : {0, 2, 3}) task(entry, other).state = JobState::cancelled;
+    entry = *step_of(entry).entry;
+    CHECK(*entry.group->then == JobState::waiting);
+    CHECK(entry.has_doubled);
+    CHECK(entry.least_memory == 5e9);
+  }
+  SECTION("then the others go on without it") {
+    entry.has_doubled = true;
+    entry = *step_of(entry).entry;
+    CHECK(entry.state == JobState::running);
+    CHECK(task(entry, 1).has_left);
+  }
+  SECTION("and so they do where none comes in its place") {
+    end_task(entry, 2, TaskEnd::done);
+    entry = *step_of(entry).entry;
+    CHECK(entry.state == JobState::running);
+    CHECK(task(entry, 1).has_left);
+  }
+}
+
 TEST_CASE("after each worker that fails soon after its start it takes longer until one joins") {
   JobEntry entry = group_in(JobState::running, 4);
   entry.group->elastic = ctrl::Elastic::join;

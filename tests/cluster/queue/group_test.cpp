@@ -183,7 +183,7 @@ TEST_CASE("workers that may join come one by one, and the last ones go first") {
   CHECK(step_of(*step.entry).deeds == std::vector<GroupDeed>{{GroupAct::make, 3}});
   step = resized(entry, 1);
   REQUIRE(step.entry);
-  CHECK(step.entry->note == "gives 2 workers to others");
+  CHECK(step.entry->note == "shrinks from 3 to 1 worker");
   CHECK(step_of(*step.entry).deeds ==
         std::vector<GroupDeed>{{GroupAct::cancel, 2}, {GroupAct::cancel, 1}});
   entry = *step.entry;

@@ -266,6 +266,33 @@ TEST_CASE("a host that refuses a worker that is to join is not asked again at on
   CHECK(running(bench.engine) == 3);
 }
 
+TEST_CASE("a job whose containers the engine refuses is tried again later, and not at once") {
+  QueueBench bench;
+  bench.engine.refuses_create_ = "no such driver";
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  bench.run(10);
+  const std::vector<std::string>& acts = bench.engine.acts_;
+  CHECK(std::count_if(acts.begin(), acts.end(),
+                      [](const std::string& act) { return act.starts_with("create "); }) == 1);
+  CHECK(bench.state("net") == "waiting");
+  CHECK_FALSE(bench.job("net").at("held").as_bool());
+  bench.engine.refuses_create_.clear();
+  bench.run(40);
+  CHECK(bench.state("net") == "running");
+}
+
+TEST_CASE("a job whose network the engine has no addresses for waits, and is not held for that") {
+  QueueBench bench;
+  bench.engine.refuses_network_ = "could not find an available address pool";
+  bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});
+  bench.run(150);
+  CHECK(bench.state("net") == "waiting");
+  CHECK_FALSE(bench.job("net").at("held").as_bool());
+  bench.engine.refuses_network_.clear();
+  bench.run(40);
+  CHECK(bench.state("net") == "running");
+}
+
 TEST_CASE("an end counts as a person's where the engine remembers more than ends") {
   queue::LifeWatch watch;
   watch.hear_signal(true, false);

@@ -53,6 +53,41 @@ TEST_CASE("set takes nothing that no host could ever hold") {
   CHECK(member(member(bench.job("vae"), "request"), "cpu").to_number<double>() == 4);
 }
 
+TEST_CASE("set takes no number of workers that a running job cannot start again with") {
+  QueueBench bench;
+  bench.submit("net", "cpu=1,mem=1G",
+               {{"flowcon.workers", "1:2"},
+                {"flowcon.elastic", "restart"},
+                {"flowcon.checkpoint.signal", "SIGUSR1"},
+                {"flowcon.checkpoint.timeout", "5"}});
+  bench.run(5);
+  REQUIRE(bench.state("net") == "running");
+  const auto scale = [&] { return bench.call("POST", "/v1/queue/net/set", R"({"workers":"4"})"); };
+  SECTION("since no job is parked") {
+    bench.host.config_.queue.park = false;
+    const auto refused = scale();
+    CHECK(refused.status == 422);
+    CHECK(text_of(refused.body, "error") ==
+          "job net is running and does not start again by itself under park = off: park it first");
+    bench.host.config_.queue.park = true;
+  }
+  SECTION("since it did not save itself") {
+    bench.engine.ignores_signals_ = true;
+    bench.call("POST", "/v1/queue/net/park", "{}");
+    bench.run(20);
+    REQUIRE(bench.state("net") == "running");
+    const auto refused = scale();
+    CHECK(refused.status == 422);
+    CHECK(text_of(refused.body, "error") ==
+          "job net is running and did not save itself when it was asked to: park it first");
+    bench.engine.ignores_signals_ = false;
+    bench.call("POST", "/v1/queue/net/park", "{}");
+    bench.run(20);
+    REQUIRE(bench.state("net") == "waiting");
+  }
+  CHECK(scale().status == 200);
+}
+
 TEST_CASE("what a running job of several containers may not ask for changes none of its tasks") {
   QueueBench bench;
   bench.submit("net", "cpu=1,mem=1G", {{"flowcon.workers", "2"}});

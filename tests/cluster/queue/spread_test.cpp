@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of several containers on several hosts at a time, through the real queues and movers.
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/cluster/queue/spread_queues.h"
 #include "tests/support/catch.h"
@@ -14,6 +16,22 @@ namespace {
 std::string network_of(const QueueEngine& engine, const std::string& name) {
   const std::string id = tasks_of(engine).at(name)->id;
   return text_of(member(boost::json::value(engine.inspects_.at(id)), "HostConfig"), "NetworkMode");
+}
+
+TEST_CASE("a job whose containers its engine refuses is not tried on the next host at once") {
+  SpreadQueues hosts;
+  hosts.h2.engine.refuses_create_ = "no such driver";
+  hosts.submit("net", 1, {{"flowcon.workers", "2"}});
+  const auto tried = [&] {
+    const std::vector<std::string>& acts = hosts.h2.engine.acts_;
+    return std::count_if(acts.begin(), acts.end(),
+                         [](const std::string& act) { return act.starts_with("create "); });
+  };
+  REQUIRE(hosts.until([&] { return tried() == 1; }, 60));
+  hosts.run(10);
+  CHECK(tried() == 1);
+  hosts.h2.engine.refuses_create_.clear();
+  CHECK(hosts.comes_to("net", "running", 120));
 }
 
 TEST_CASE("a job that no host holds as a whole is on two, and comes home") {

@@ -162,6 +162,23 @@ TEST_CASE("workers that come and go are counted from the first one of their atte
   CHECK(environment_of(entry, 3).at("FLOWCON_RANK") == "1");
 }
 
+TEST_CASE(
+    "where workers come and go TF_CONFIG has each at its rank, and a place for who has left") {
+  JobEntry entry = group_of(3, 1);
+  entry.group->elastic = ctrl::Elastic::join;
+  entry.group->next_worker = 8;
+  for (std::size_t i = 0; i < 3; ++i) {
+    entry.group->tasks[i].name = std::vector<std::string>{"net-w4", "net-w6", "net-w7"}[i];
+    entry.group->tasks[i].endpoint = Endpoint{"192.0.2.7", 29500, "eth1"};
+  }
+  entry.group->tasks[1].has_left = true;  // and of net-w5 nothing is kept
+  CHECK(environment_of(entry, 2).at("TF_CONFIG") ==
+        R"({"cluster":{"worker":["192.0.2.7:29500","net-w5:29500","net-w6:29500",)"
+        R"("192.0.2.7:29500"],"ps":["net-s0:29500"]},"task":{"type":"worker","index":3}})");
+  entry.group->next_worker = 100'000;
+  CHECK_FALSE(environment_of(entry, 2).contains("TF_CONFIG"));  // no container would start
+}
+
 TEST_CASE("the name that a person gives a worker is no number beyond all bounds") {
   JobEntry entry = group_of(2, 0);
   entry.group->elastic = ctrl::Elastic::join;

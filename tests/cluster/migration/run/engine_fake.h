@@ -248,6 +248,7 @@ class FakeEngine : public Engine {
     co_return co_await remove(std::move(container));
   }
   Async<Result<void>> keep_network(std::string name) override {
+    if (!refuses_network_.empty()) co_return bad_input(refuses_network_);
     networks_.insert(std::move(name));
     co_return Result<void>();
   }
@@ -344,6 +345,7 @@ class FakeEngine : public Engine {
   std::vector<std::string> conflicts_;
   std::string refuses_start_;
   std::string refuses_create_;
+  std::string refuses_network_;
   int created_ = 0;
   std::set<std::string> networks_;
   std::string last_words_;
