@@ -82,6 +82,13 @@ std::string waits(const QueueState& state, const QueueDecision& decision, const 
   return text;
 }
 
+// Whatever runs there.
+bool could_start(const std::vector<QueueNode>& nodes, const QueueJob& job) {
+  std::vector<const Amounts*> caps;
+  for (const QueueNode& node : nodes) caps.push_back(&node.cap);
+  return could_hold(caps, {job.worker_request, job.min}, {job.ps_request, job.ps});
+}
+
 // "120 s left by its counter or earlier runs, after 2 others"
 std::string length_of(const LeftPlace& place, std::size_t before, const LeftState& state) {
   if (place.is_starved) {
@@ -140,6 +147,10 @@ Result<std::string> explain(const LeftState& state, const LeftDecision& decision
   const std::string there = where(place->placed, state.nodes, about);
   switch (place->change) {
     case LeftChange::wait:
+      if (!could_start(state.nodes, job)) {
+        return "waits: no hosts that may have it could hold its minimum (" +
+               tasks(job.ps, job.min) + "), whatever runs there";
+      }
       return "waits: " + why + ", who leave no room for its minimum (" + tasks(job.ps, job.min) +
              ')';
     case LeftChange::start:

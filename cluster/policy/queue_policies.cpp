@@ -138,14 +138,11 @@ bool could_ever_fit(const QueueView& view, const WaitingTask& job) {
     }
     return false;
   };
-  if (!job.may_spread) return holds(whole_request(job));
-  Amounts all = whole_request(job);
-  for (auto& [kind, amount] : all) {
-    for (std::size_t node = 0; node < view.nodes.size(); ++node) {
-      amount -= std::max(0.0, amount_of(most(node), kind));
-    }
-  }
-  return has_all({}, all) && holds(job.request) && (job.ps == 0 || holds(job.ps_request));
+  if (holds(whole_request(job))) return true;
+  if (!job.may_spread) return false;
+  std::vector<const Amounts*> all;
+  for (std::size_t node = 0; node < view.nodes.size(); ++node) all.push_back(&most(node));
+  return could_hold(all, {job.request, job.workers}, {job.ps_request, job.ps});
 }
 
 namespace {

@@ -10,6 +10,19 @@ namespace flowcon::cluster::policy {
 namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
+// What was put on a node one by one is more than it has by a tolerance and by what was rounded.
+constexpr double kSlack = 1 + 1e-6;
+
+// How many of them there is room for.
+double count_in(const Amounts& idle, const AlikeTasks& tasks) {
+  auto count = static_cast<double>(tasks.count);
+  for (const auto& [kind, amount] : tasks.request) {
+    if (!(amount > 0)) continue;
+    const double has = std::max(amount_of(idle, kind), 0.0) + Room::kTolerance;
+    count = std::min(count, std::floor(has / amount + Room::kTolerance));
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -24,6 +37,27 @@ void add_kinds(std::vector<std::string_view>& kinds, const Amounts& request) {
   for (const auto& [kind, amount] : request) {
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
   }
+}
+
+bool could_hold(const std::vector<const Amounts*>& idle, const AlikeTasks& workers,
+                const AlikeTasks& ps) {
+  for (const AlikeTasks* tasks : {&workers, &ps}) {
+    auto left = static_cast<double>(tasks->count);
+    for (auto node = idle.begin(); node != idle.end() && left > 0; ++node) {
+      left -= count_in(**node, *tasks);
+    }
+    if (left > 0) return false;
+  }
+  return std::all_of(workers.request.begin(), workers.request.end(), [&](const auto& asked) {
+    const double of_ps = std::max(amount_of(ps.request, asked.first), 0.0);
+    double left = (static_cast<double>(workers.count) * std::max(asked.second, 0.0) +
+                   static_cast<double>(ps.count) * of_ps) /
+                  kSlack;
+    for (auto node = idle.begin(); node != idle.end() && left > Room::kTolerance; ++node) {
+      left -= std::max(amount_of(**node, asked.first), 0.0);
+    }
+    return left <= Room::kTolerance;
+  });
 }
 
 Room::Room(const std::vector<QueueNode>& nodes, const std::vector<std::string_view>& kinds)
@@ -78,8 +112,6 @@ bool Room::may_fit(const Needs& needs) const {
 }
 
 bool Room::may_spread(const Needs& whole) const {
-  // What was put on a node one by one is more than it has by a tolerance and by what was rounded.
-  constexpr double kSlack = 1 + 1e-6;
   const double* all = total_.data() + kinds();
   return nodes() > 0 && std::all_of(whole.begin(), whole.end(), [&](const Need& need) {
            return need.amount <= all[need.kind] * kSlack;

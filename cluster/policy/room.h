@@ -26,6 +26,16 @@ struct QueueNode {
   Amounts idle;  ///< may be below 0: a host can be promised more than it has
 };
 
+/// So many tasks that request the same.
+struct AlikeTasks {
+  const Amounts& request;
+  std::int64_t count = 0;
+};
+/// False only where nodes with this idle have no room for all of both, on several of them: for one
+/// kind alone, or for what all request. It does not matter what goes beside what.
+[[nodiscard]] bool could_hold(const std::vector<const Amounts*>& idle, const AlikeTasks& workers,
+                              const AlikeTasks& ps);
+
 /// So many tasks on a node, which is a place in the list of the nodes.
 struct NodeCount {
   std::size_t node = 0;

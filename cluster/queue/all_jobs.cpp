@@ -147,12 +147,6 @@ void keep_running(AllJobs& all, std::set<std::size_t> shared) {
   }
 }
 
-// Does a host count that, for a job of this owner? An older one does not say for whom.
-bool counts(const HostJobs& host, const std::string& birth, const std::string& owner) {
-  const auto of = host.owners.find(birth);
-  return host.births.contains(birth) && (of == host.owners.end() || of->second == owner);
-}
-
 // What the owners say, held against what the hosts do.
 struct Claims {
   const std::vector<HostJobs>& hosts;
@@ -189,6 +183,11 @@ struct Claims {
 };
 
 }  // namespace
+
+bool counts(const HostJobs& host, const std::string& birth, const std::string& owner) {
+  const auto of = host.owners.find(birth);
+  return host.births.contains(birth) && (of == host.owners.end() || of->second == owner);
+}
 
 std::string id_at_owner(const AllJobs& all, std::size_t job) {
   const std::string& id = all.view.jobs[job].id;

@@ -42,6 +42,8 @@ struct AllJobs {
   bool is_settling = false;  ///< room that was given up will be free in a moment
 };
 
+/// Does this host count that birth, for a job of this owner? An older one does not say for whom.
+[[nodiscard]] bool counts(const HostJobs& host, const std::string& birth, const std::string& owner);
 /// The id that the job's owner knows: without what tells two jobs of one id apart in the view.
 [[nodiscard]] std::string id_at_owner(const AllJobs& all, std::size_t job);
 /// Is there as much?

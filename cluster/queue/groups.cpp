@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/asio/awaitable.hpp>
 #include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -50,6 +51,22 @@ bool is_listened_at(const Jobs& jobs, const std::string& host, const Endpoint& e
     const std::optional<Group>& group = one.second->entry.group;
     return group && std::any_of(group->tasks.begin(), group->tasks.end(), is_there);
   });
+}
+
+// Over or not.
+std::vector<JobPtr> all_groups(const Jobs& jobs) {
+  std::vector<JobPtr> all = jobs.ended();
+  for (const auto& [id, job] : jobs.open()) all.push_back(job);
+  std::erase_if(all, [](const JobPtr& job) { return !job->entry.group; });
+  return all;
+}
+
+std::vector<Endpoint> owed_to(const std::string& host, const Job& group) {
+  std::vector<Endpoint> endpoints;
+  for (const OwedPort& port : group.entry.group->owed) {
+    if (port.host == host) endpoints.push_back(port.endpoint);
+  }
+  return endpoints;
 }
 
 }  // namespace
@@ -103,6 +120,14 @@ std::set<std::int64_t> ports_of(const Jobs& jobs) {
     }
   }
   return ports;
+}
+
+void owe(Group& group, const std::string& host, const std::vector<Endpoint>& endpoints) {
+  std::vector<OwedPort>& owed = group.owed;
+  for (const Endpoint& one : endpoints) owed.push_back({host, one});
+  if (owed.size() > kMostOwed) {
+    owed.erase(owed.begin(), owed.end() - static_cast<std::ptrdiff_t>(kMostOwed));
+  }
 }
 
 JobPtr leader_of(const Jobs& jobs, const Job& group) {
@@ -174,15 +199,22 @@ GroupFacts Groups::facts(const Job& group, const JobFacts& ticket) const {
   return facts;
 }
 
-void Groups::size(Job& group, const Offer& largest) const {
+void Groups::size(Job& group, const Offers& offers) const {
   const Group& wanted = *group.entry.group;
   group.worker_request = group.ps_request = group.request;
   if (group.ticket) {
     const ctrl::QueueLabels& labels = group.ticket->labels;
-    const double cores = group.ticket->docker_cpu.value_or(std::min(kServerCores, largest.cpu));
+    const double cores =
+        group.ticket->docker_cpu.value_or(std::min(kServerCores, offers.largest.cpu));
     group.ps_request.cpu = {labels.ps_cpu.value_or(cores), Source::label};
     const double times = group.entry.has_doubled ? 2 : 1;
     if (labels.ps_mem) group.ps_request.mem = {std::ceil(times * *labels.ps_mem), Source::label};
+  }
+  // What is said of a worker is of a parameter server, too.
+  if (!group.worker_request.cpu.is_said() || !group.worker_request.mem.is_said()) {
+    const bool may_spread = !network_of(group, world_.host.config()).empty();
+    share_out(group.worker_request, workers_of(group.entry).least, group.ps_request, wanted.ps,
+              offers.all, may_spread);
   }
   const bool waits = wanted.tasks.empty();
   const auto workers =
@@ -231,44 +263,66 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
   co_return order;
 }
 
-void Groups::give_back(const JobEntry& task) {
-  if (task.endpoint) give_back(task.at, {*task.endpoint});
+void Groups::give_back_all() {
+  std::set<std::string> hosts;  // what is owed changes meanwhile
+  for (const JobPtr& group : all_groups(jobs_)) {
+    for (const OwedPort& port : group->entry.group->owed) hosts.insert(port.host);
+  }
+  for (const std::string& host : hosts) give_back(host);
 }
 
-void Groups::give_back(const std::string& host, const std::vector<Endpoint>& endpoints) {
-  const bool is_told_soon = due_back_.contains(host);
-  std::vector<Endpoint>& due = due_back_[host];
-  due.insert(due.end(), endpoints.begin(), endpoints.end());
-  if (is_told_soon) return;
+void Groups::give_back(const std::string& host) {
+  if (!giving_.insert(host).second) return;
   ctrl::spawn(world_.host.io(), "ports of " + host.substr(0, 8), give_back_to(host));
 }
 
-// One call at a time to a host, whose tasks end together, until it has said that it knows. It may
-// have leased a port to another task of this host as soon as the container had ended.
+// One call at a time to a host, whose tasks end together.
 Async<void> Groups::give_back_to(std::string host) {
   for (double rest = kRetry;;) {
     while (leasing_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
-    std::vector<Endpoint> due = std::exchange(due_back_[host], {});
-    std::erase_if(due, [&](const Endpoint& one) { return is_listened_at(jobs_, host, one); });
-    if (world_.is_ended || due.empty()) break;
-    // No host has leased more, so the first of more have come free by themselves.
-    if (due.size() > Ports::kMostLeased) {
-      due.erase(due.begin(), due.end() - static_cast<std::ptrdiff_t>(Ports::kMostLeased));
+    std::vector<Endpoint> due;
+    for (const JobPtr& group : all_groups(jobs_)) {
+      for (const Endpoint& one : owed_to(host, *group)) due.push_back(one);
     }
-    std::vector<Endpoint> asked = due;
+    if (world_.is_ended || due.empty()) break;
     told_.insert(host);
-    const Result<void> given = co_await leases_.give_back(host, std::move(asked));
+    const Result<void> returned = co_await return_ports(host, std::move(due));
     told_.erase(host);
-    if (given) {
+    if (returned) {
       rest = kRetry;
       continue;
     }
-    std::vector<Endpoint>& again = due_back_[host];
-    again.insert(again.begin(), due.begin(), due.end());
     co_await world_.clock.pause(rest);
     rest = std::min(kLongestRest, 2 * rest);
   }
-  due_back_.erase(host);
+  giving_.erase(host);
+}
+
+// It may have leased a port to another task of this host as soon as the container had ended: then
+// that one is to give it back.
+Async<Result<void>> Groups::return_ports(std::string host, std::vector<Endpoint> due) {
+  std::erase_if(due, [&](const Endpoint& one) { return is_listened_at(jobs_, host, one); });
+  due.resize(std::min(due.size(), Ports::kMostLeased));
+  if (!due.empty()) {
+    std::vector<Endpoint> asked = due;
+    const Result<void> given = co_await leases_.give_back(host, std::move(asked));
+    if (!given) co_return given;
+  }
+  const auto is_settled = [this, host, due](const OwedPort& port) {
+    const bool is_given = std::find(due.begin(), due.end(), port.endpoint) != due.end();
+    return port.host == host && (is_given || is_listened_at(jobs_, host, port.endpoint));
+  };
+  for (const JobPtr& group : all_groups(jobs_)) {
+    if (owed_to(host, *group).empty()) continue;
+    JobKeeper::Change change = [is_settled](const JobEntry& entry, double) -> Result<JobEntry> {
+      JobEntry next = entry;
+      std::erase_if(next.group->owed, is_settled);
+      return next;
+    };
+    const Result<void> written = co_await keeper_.amend(group, std::move(change));
+    if (!written) co_return written;
+  }
+  co_return Result<void>();
 }
 
 Async<Result<void>> Groups::lease(JobPtr group) {
@@ -304,7 +358,17 @@ Async<Result<void>> Groups::lease_all(JobPtr group) {
   }
   const bool is_published = group->entry.group->network == kPublished;
   Leases::Outcome outcome = co_await leases_.lease(std::move(places), is_published);
-  for (const auto& [host, endpoints] : outcome.owed) give_back(host, endpoints);
+  if (!outcome.owed.empty()) {
+    JobKeeper::Change change = [all = outcome.owed](const JobEntry& entry,
+                                                    double) -> Result<JobEntry> {
+      JobEntry next = entry;
+      for (const auto& [host, endpoints] : all) owe(*next.group, host, endpoints);
+      return next;
+    };
+    const Result<void> written = co_await keeper_.amend(group, std::move(change));
+    if (!written) co_return written;
+    for (const auto& [host, endpoints] : outcome.owed) give_back(host);
+  }
   if (!outcome.why.empty()) {
     // Nothing is made yet: where another host does not answer the job need not wait for it.
     const bool is_over = outcome.is_refusal || outcome.is_busy || !outcome.host.empty();
@@ -414,14 +478,17 @@ Async<Result<void>> Groups::remove(JobPtr group, std::size_t task) {
     const Result<void> removed = co_await std::move(removal);
     if (!removed) co_return removed;
   }
-  JobKeeper::Change change = [name](const JobEntry& entry, double) {
-    return with_tasks(entry, [&](std::vector<JobEntry>& tasks) {
-      std::erase_if(tasks, [&](const JobEntry& one) { return one.name == name; });
+  // One that was made owes it already, since it is over.
+  const bool is_owing = given_up.id.empty() && given_up.endpoint;
+  JobKeeper::Change change = [given_up, is_owing](const JobEntry& entry, double) {
+    Result<JobEntry> next = with_tasks(entry, [&](std::vector<JobEntry>& tasks) {
+      std::erase_if(tasks, [&](const JobEntry& one) { return one.name == given_up.name; });
     });
+    if (is_owing) owe(*next->group, given_up.at, {*given_up.endpoint});
+    return next;
   };
   const Result<void> written = co_await keeper_.edit(std::move(group), std::move(change));
-  // One that was made has done so already, when it was over.
-  if (written && given_up.id.empty()) give_back(given_up);
+  if (written && is_owing) give_back(given_up.at);
   co_return written;
 }
 

@@ -7,7 +7,6 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +31,8 @@ class JobKeeper {
   /// Has `change` applied to the entry and written. Errors: those of `change`, with no code; the
   /// store's, with one.
   virtual Async<Result<void>> edit(JobPtr job, Change change) = 0;
+  /// The same of what no step is decided from: the job is not looked at again, and may be over.
+  virtual Async<Result<void>> amend(JobPtr job, Change change) = 0;
 };
 
 class Groups {
@@ -49,10 +50,12 @@ class Groups {
   void tidy();
   /// Removes a container of a task that was asked for, and was made only after it was given up.
   Async<void> drop_late(migration::Seen seen);
-  /// A task is over, or was given up before it was made: where it listened another one may.
-  void give_back(const JobEntry& task);
+  /// That host is to hear which ports it is owed, until it says that it knows.
+  void give_back(const std::string& host);
+  /// All hosts are, once the journal is read.
+  void give_back_all();
   /// What is asked for each task, once that is known for a worker.
-  void size(Job& group, const Offer& largest) const;
+  void size(Job& group, const Offers& offers) const;
 
  private:
   Async<void> drop_networks();
@@ -61,8 +64,8 @@ class Groups {
   void avoid(Job& group) const;
   Async<Result<void>> lease(JobPtr group);
   Async<Result<void>> lease_all(JobPtr group);
-  void give_back(const std::string& host, const std::vector<Endpoint>& endpoints);
   Async<void> give_back_to(std::string host);
+  Async<Result<void>> return_ports(std::string host, std::vector<Endpoint> due);
   Async<Result<void>> make(JobPtr group, std::size_t task);
   Async<Result<void>> try_newcomer(JobPtr group, std::size_t task);
   Async<Result<void>> remove(JobPtr group, std::size_t task);
@@ -81,11 +84,13 @@ class Groups {
   Jobs& jobs_;
   Leases& leases_;
   JobKeeper& keeper_;
-  int leasing_ = 0;             ///< groups that are, and whose journal does not have it yet
-  std::set<std::string> told_;  ///< hosts that are just being told what they get back
-  /// What is to be given back, by host; a host is in it while somebody is at it.
-  std::map<std::string, std::vector<Endpoint>> due_back_;
+  int leasing_ = 0;               ///< groups that are, and whose journal does not have it yet
+  std::set<std::string> told_;    ///< hosts that are just being told what they get back
+  std::set<std::string> giving_;  ///< and all that are to be told
 };
+
+/// No task of the group is to listen there any more.
+void owe(Group& group, const std::string& host, const std::vector<Endpoint>& endpoints);
 
 /// The network that its tasks may have on several hosts; "" = none.
 [[nodiscard]] std::string network_of(const Job& group, const ctrl::Config& config);

@@ -126,6 +126,14 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
+/// A port that is no task's any more, until its host has said that it knows.
+struct OwedPort {
+  std::string host;  ///< its id; "" = the owner's
+  Endpoint endpoint;
+};
+/// Of one group; the first of more have come free by themselves.
+inline constexpr std::size_t kMostOwed = 256;
+
 struct JobEntry;
 
 /// Containers that are one job: group.h.
@@ -141,6 +149,7 @@ struct Group {
   std::optional<JobState> then;  ///< returning: what it is once all have ended; none: as they ended
   std::string why;               ///< and its note then
   std::vector<JobEntry> tasks;   ///< of this attempt; the workers by their rank
+  std::vector<OwedPort> owed;    ///< of any attempt
 };
 
 /// One line of the journal. Units: seconds; bytes.

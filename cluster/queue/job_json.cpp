@@ -141,6 +141,12 @@ static void fields(auto& io, Is<Task> auto& task) {
   require_id(io, "back", task.back);
 }
 
+static void fields(auto& io, Is<OwedPort> auto& port) {
+  io("host", port.host);
+  io("endpoint", port.endpoint);
+  require_id(io, "host", port.host);
+}
+
 static void fields(auto& io, Is<Group> auto& group) {
   std::string said;
   io("workers", group.workers.least, kMostTasks);
@@ -159,6 +165,8 @@ static void fields(auto& io, Is<Group> auto& group) {
   for (const JobEntry& task : group.tasks) {
     io.require(!task.group && !task.task_of.empty(), "tasks", "must be tasks of a group");
   }
+  if (io.has("owed", !group.owed.empty())) io("owed", group.owed);
+  io.require(group.owed.size() <= kMostOwed, "owed", "must be 256 at most");
 }
 
 static void fields(auto& io, Is<JobEntry> auto& entry) {

@@ -54,30 +54,33 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
   const policy::WaitingTask& task = view.jobs[job];
   const policy::Amounts request = whole_request(task);
   const policy::QueueNode* nearest = nullptr;
-  policy::QueueNode together;
+  policy::Amounts together;                     // idle there where it may have tasks,
+  std::vector<const policy::Amounts*> several;  // and what these have
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     const policy::QueueNode& node = view.nodes[i];
     const bool is_nearer =
         nearest == nullptr || distance(request, node) < distance(request, *nearest);
     if (is_nearer && fits(request, node.cap)) nearest = &node;
     if (!task.may_spread || !may_go(all, job, i)) continue;
-    if (together.cap.empty()) {
-      together = node;
-      continue;
+    if (several.empty()) {
+      together = node.idle;
+    } else {
+      add(together, node.idle, 1);
     }
-    add(together.cap, node.cap, 1);
-    add(together.idle, node.idle, 1);
+    several.push_back(&node.cap);
   }
-  if (nearest == nullptr && !fits(request, together.cap)) {
+  const policy::AlikeTasks workers{task.request, task.workers}, ps{task.ps_request, task.ps};
+  if (nearest == nullptr && !could_hold(several, workers, ps)) {
     if (!all.known[job].avoided.empty()) return "waits until a host is asked again";
-    std::string why = "no reachable host could hold it: it requests " +
-                      lack_of(request, {{"cpu", 0}, {"mem", 0}});
+    std::string why = "no reachable host could hold it" +
+                      std::string(several.size() > 1 ? ", nor several together" : "") +
+                      ": it requests " + lack_of(request, {{"cpu", 0}, {"mem", 0}});
     if (is_for_some(all, job)) {
       why += ", and " + migration::image_is_for(all.known[job].freight->architecture);
     }
     return why;
   }
-  const std::string lacks = lack_of(request, nearest == nullptr ? together.idle : nearest->idle);
+  const std::string lacks = lack_of(request, nearest == nullptr ? together : nearest->idle);
   if (lacks.empty()) return "waits for jobs before it";
   if (view.nodes.size() == 1) return "waits for " + lacks;
   return "waits for " + lacks + (nearest == nullptr ? " on several hosts" : " on " + nearest->id);

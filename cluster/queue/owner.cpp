@@ -51,13 +51,15 @@ void doubt(Job& job, const Error& error) {
   if (is_sent && !is_answer(error)) job.quiet_from = kUnheard;
 }
 
-// The group's entry with this one of a task in it; who has left is the group's to say.
+// The group's entry with this one of a task in it; who has left is the group's to say. Where one
+// that is over listened another one may.
 JobEntry with_task(const JobEntry& group, const JobEntry& task) {
   JobEntry next = group;
   for (JobEntry& one : next.group->tasks) {
     if (one.id != task.id) continue;
     const bool has_left = std::exchange(one, task).has_left;
     one.has_left = has_left;
+    if (is_closed(task.state) && task.endpoint) owe(*next.group, task.at, {*task.endpoint});
   }
   return next;
 }
@@ -131,6 +133,7 @@ Async<void> Owner::begin() {
     if (job->entry.group) groups_.adopt(job);
   }
   is_read_ = true;
+  groups_.give_back_all();
 }
 
 Async<void> Owner::begin_again() {
@@ -243,13 +246,8 @@ ctrl::Mutex& Owner::writing_of(const JobPtr& job) {
 }
 
 Async<Result<void>> Owner::edit(JobPtr job, Change change) {
-  {
-    const auto guard = co_await writing_of(job).lock();
-    Result<JobEntry> next = change(job->entry, world_.clock.wall());
-    if (!next) co_return next.error();
-    const Result<void> written = co_await write(job, std::move(*next));
-    if (!written) co_return written;
-  }
+  const Result<void> written = co_await amend(job, std::move(change));
+  if (!written) co_return written;
   size(*job, false);
   wake(job);
   if (job->group) wake(job->group);
@@ -298,7 +296,7 @@ Async<Result<void>> Owner::write(JobPtr job, JobEntry entry) {
   if (is_closed(job->entry.state) && jobs_.open().contains(job->entry.id)) {
     jobs_.close(job);
     if (job->entry.group) groups_.tidy();
-    if (job->group) groups_.give_back(job->entry);
+    if (job->group && job->entry.endpoint) groups_.give_back(job->entry.at);
     job->trouble.clear();
     share_trouble(*job);
   }

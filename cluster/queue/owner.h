@@ -21,12 +21,6 @@
 
 namespace flowcon::cluster::queue {
 
-/// What this host gives to jobs, and of each resource the most that one of all hosts may give.
-struct Offers {
-  Offer own;
-  Offer largest;
-};
-
 class Owner : public EngineWatch::Listener, private JobKeeper {
  public:
   using JobKeeper::Change;
@@ -56,6 +50,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
 
   /// As JobKeeper::edit().
   Async<Result<void>> edit(JobPtr job, Change change) override;
+  Async<Result<void>> amend(JobPtr job, Change change) override;
 
   /// Something is new of tasks on the host `speaker`, by their births; gives those that are no
   /// job's any more. Only once the journal is read.

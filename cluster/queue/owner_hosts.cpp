@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "cluster/policy/room.h"
 #include "cluster/queue/owner.h"
 
 namespace flowcon::cluster::queue {
@@ -20,6 +21,18 @@ Request without_estimates(Request request) {
     if (amount->source == Source::estimate) amount->value = 0;
   }
   return request;
+}
+
+// Could hosts that offer this hold all tasks of the group?
+bool could_hold(const std::vector<Offer>& offers, const Job& group) {
+  std::vector<policy::Amounts> hosts;
+  for (const Offer& one : offers) hosts.push_back({{"cpu", one.cpu}, {"mem", one.mem}});
+  std::vector<const policy::Amounts*> all;
+  for (const policy::Amounts& host : hosts) all.push_back(&host);
+  const policy::Amounts of_worker = without_estimates(group.worker_request).amounts();
+  const policy::Amounts of_ps = without_estimates(group.ps_request).amounts();
+  return policy::could_hold(all, {of_worker, workers_of(group.entry).least},
+                            {of_ps, group.entry.group->ps});
 }
 
 }  // namespace
@@ -45,21 +58,22 @@ bool Owner::size(Job& job, bool may_estimate, const Offers& offers) const {
   const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, job.estimate("cpu").upper};
   const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, job.estimate("mem").upper};
   job.request = request_of(cpu, mem, job.entry.least_memory, offers.own, offers.largest);
-  if (job.entry.group) groups_.size(job, offers.largest);
+  if (job.entry.group) groups_.size(job, offers);
   return is_estimated;
 }
 
 // As far as the peers have told.
 Offers Owner::offers() const {
   const Offer own = offer();
-  Offer largest = own;
+  Offers offers{own, own, {own}};
   for (const Neighbour& peer : world_.network.neighbours()) {
     if (!peer.state || !peer.state->runs_jobs) continue;
     const Offer there = offer_of(*peer.state, ctrl::Offer::kMemory);
-    largest.cpu = std::max(largest.cpu, there.cpu);
-    largest.mem = std::max(largest.mem, there.mem);
+    offers.largest.cpu = std::max(offers.largest.cpu, there.cpu);
+    offers.largest.mem = std::max(offers.largest.mem, there.mem);
+    offers.all.push_back(there);
   }
-  return {own, largest};
+  return offers;
 }
 
 // No host could ever hold it, nor several together where that may be, as far as its peers are
@@ -88,16 +102,11 @@ std::string Owner::why_hopeless(const Job& job, const char* advice) const {
                        [&](const Offer& offer) { return is_within(request, offer); });
   };
   if (one_holds(job.request)) return "";
-  Offer together;
-  for (const Offer& one : offers) {
-    together.cpu += one.cpu;
-    together.mem += one.mem;
-  }
   const bool may_spread = job.entry.group && !network_of(job, world_.host.config()).empty() &&
                           one_holds(job.worker_request) && one_holds(job.ps_request);
-  if (may_spread && is_within(job.request, together)) return "";
-  const std::string others = may_spread ? ", and all hosts together do not have as much"
-                                        : ", and no other host has as much";
+  if (may_spread && could_hold(offers, job)) return "";
+  const std::string others =
+      may_spread ? ", and all hosts together could not hold it" : ", and no other host has as much";
   return "it asks for " + render_number(job.request.cpu.value) + " cores and " +
          render_number(job.request.mem.value / 1048576) + " MiB of memory, and this host offers " +
          render_number(here.cpu) + " and " + render_number(here.mem / 1048576) + " MiB" +

@@ -138,11 +138,20 @@ Async<void> Owner::clear_ended(JobPtr job, std::vector<std::string> tasks) {
   }
 }
 
+Async<Result<void>> Owner::amend(JobPtr job, Change change) {
+  const auto guard = co_await writing_of(job).lock();
+  Result<JobEntry> next = change(job->entry, world_.clock.wall());
+  if (!next) co_return next.error();
+  co_return co_await write(job, std::move(*next));
+}
+
 Async<void> Owner::rename(JobPtr job, std::string name) {
-  const auto guard = co_await job->writing.lock();
-  JobEntry next = job->entry;
-  next.name = std::move(name);
-  const Result<void> written = co_await write(job, std::move(next));
+  Change change = [name](const JobEntry& entry, double) -> Result<JobEntry> {
+    JobEntry next = entry;
+    next.name = name;
+    return next;
+  };
+  const Result<void> written = co_await amend(std::move(job), std::move(change));
   if (!written) ctrl::log::debug(written.error().message());
 }
 

@@ -10,7 +10,6 @@ namespace flowcon::cluster::queue {
 namespace {
 
 constexpr double kOnItsWay = 120;  // seconds until a host counts what it was asked for
-constexpr double kAdopted = 1800;  // and a job of several tasks all of them, two at a time
 
 Promises::Given given_by(const Order& order, const policy::WaitingTask& job) {
   Promises::Given given;
@@ -19,6 +18,33 @@ Promises::Given given_by(const Order& order, const policy::WaitingTask& job) {
     given[place.host] = policy::sum_of(job, place.workers, place.ps);
   }
   return given;
+}
+
+// What a job has on another host by its owner's word alone.
+struct Claim {
+  policy::Amounts amounts;
+  bool is_denied = true;  // that host is heard, and counts no task of the job
+};
+
+std::map<std::string, Claim> claims_of(const HostJobs& owner, const ReportedJob& job,
+                                       const std::map<std::string_view, const HostJobs*>& heard) {
+  std::map<std::string, Claim> claims;
+  for (const HeldPlace& held : job.places) {
+    if (held.host == owner.id) continue;
+    const auto there = heard.find(held.host);
+    const bool is_counted = there != heard.end() && counts(*there->second, held.birth, owner.id);
+    Claim& claim = claims[held.host];
+    claim.is_denied = claim.is_denied && there != heard.end() && !is_counted;
+    if (is_counted) continue;
+    const policy::Amounts part = policy::sum_of(job.task, held.workers, held.ps);
+    if (claim.amounts.empty()) {
+      claim.amounts = part;
+    } else {
+      add(claim.amounts, part, 1);
+    }
+  }
+  std::erase_if(claims, [](const auto& one) { return one.second.amounts.empty(); });
+  return claims;
 }
 
 }  // namespace
@@ -35,19 +61,23 @@ Promises::Given Promises::given(const std::string& owner, const std::string& job
   return {};
 }
 
-// What a coordinator before this one gave, as the owners say: tasks that their hosts are yet to be
-// asked for keep their room.
-void Promises::adopt(const std::vector<HostJobs>& hosts) {
+// What a coordinator before this one gave, as the owners say. A host that has one task of a job may
+// be yet to be asked for the others, of which two are on their way at a time.
+void Promises::adopt(double now, const std::vector<HostJobs>& hosts) {
+  std::map<std::string_view, const HostJobs*> heard;
+  for (const HostJobs& host : hosts) heard[host.id] = &host;
   for (const HostJobs& owner : hosts) {
+    std::map<std::string, Given> before;
+    if (const auto found = adopted_.extract(owner.id)) before = std::move(found.mapped());
+    if (before.empty() && knows_all(now)) continue;
     for (const ReportedJob& job : owner.jobs) {
-      Given places;
-      for (const HeldPlace& held : job.places) {
-        if (held.host == owner.id) continue;
-        const policy::Amounts part = policy::sum_of(job.task, held.workers, held.ps);
-        const auto [place, is_first] = places.try_emplace(held.host, part);
-        if (!is_first) add(place->second, part, 1);
+      Given& known = before[job.task.id];
+      for (auto& [host, claim] : claims_of(owner, job, heard)) {
+        const bool has_ended = knows_all(now) && (claim.is_denied || !known.contains(host));
+        if (has_ended) continue;
+        if (knows_all(now)) claim.amounts = take_part(known[host], std::move(claim.amounts));
+        adopted_[owner.id][job.task.id][host] = std::move(claim.amounts);
       }
-      if (!places.empty()) adopted_[owner.id][job.task.id] = std::move(places);
     }
   }
 }
@@ -61,8 +91,7 @@ void Promises::note(double now, const std::vector<HostJobs>& hosts, const AllJob
     for (const ReportedJob& job : host.jobs) told.insert(job.task.id);
     std::erase_if(jobs->second, [&](const auto& one) { return !told.contains(one.first); });
   }
-  if (!knows_all(now)) adopt(hosts);
-  if (now >= since_ + kAdopted) adopted_.clear();
+  adopt(now, hosts);
   std::map<std::pair<std::string_view, std::string_view>, const Order*> giving;
   for (const auto& [owner, some] : orders) {
     for (const JobOrder& one : some) {

@@ -25,18 +25,20 @@ class Promises {
   /// By the last order to start or to resize it.
   [[nodiscard]] Given given(const std::string& owner, const std::string& job) const;
   /// Takes up the `orders` made from `all`; as long as it does not know all, what the owners among
-  /// `hosts` say, too, for half an hour. Jobs that these do not tell of any more are forgotten.
+  /// `hosts` claim, too. Such a claim ends as far as its owner makes it no more or its host counts
+  /// it itself, and where that counts no task of the job. Jobs that owners do not tell of any more
+  /// are forgotten.
   void note(double now, const std::vector<HostJobs>& hosts, const AllJobs& all,
             const std::map<std::string, std::vector<JobOrder>>& orders);
 
  private:
   using ByOwner = std::map<std::string, std::map<std::string, Given>>;  // and by job
 
-  void adopt(const std::vector<HostJobs>& hosts);
+  void adopt(double now, const std::vector<HostJobs>& hosts);
 
   double since_;
   ByOwner given_;
-  ByOwner adopted_;  // as owners said; a while it counts where nothing is given
+  ByOwner adopted_;  // as owners claim; counts where nothing is given
 };
 
 /// Takes `part` off what was given, as far as that goes: so much is promised.

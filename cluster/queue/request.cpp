@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -13,6 +14,44 @@ constexpr std::array<const char*, 6> kSourceNames{"set",      "label",   "docker
                                                   "estimate", "default", "doubled"};
 constexpr double kOtherwiseCores = 1;
 constexpr double kOtherwiseMemory = 1.0 / 8;  // of what is on offer
+
+// What a host has of a resource for tasks of which nobody said how much they need.
+struct Shared {
+  double left = 0;
+  std::int64_t tasks = 0;
+
+  void take(const Amount& amount, std::int64_t count) {
+    if (amount.is_said()) {
+      left -= static_cast<double>(count) * amount.value;
+    } else {
+      tasks += count;
+    }
+  }
+  [[nodiscard]] double share() const {
+    return tasks > 0 ? left / static_cast<double>(tasks) : std::numeric_limits<double>::infinity();
+  }
+};
+
+struct SharedHost {
+  Shared cpu;
+  Shared mem;
+
+  [[nodiscard]] SharedHost with(const Request& task, std::int64_t count) const {
+    SharedHost host = *this;
+    host.cpu.take(task.cpu, count);
+    host.mem.take(task.mem, count);
+    return host;
+  }
+  // How much of what a task asks for it gets; not above 0: they have no room together.
+  [[nodiscard]] double level(const Request& task) const {
+    if (std::min(cpu.left, mem.left) < -policy::Room::kTolerance) return 0;
+    return std::min(cpu.share() / task.cpu.value, mem.share() / task.mem.value);
+  }
+};
+
+void bound(Amount& amount, double share) {
+  if (!amount.is_said()) amount.value = std::min(amount.value, share);
+}
 
 // What nobody has said may be wrong, so it is no more than there is. Where there is none of it the
 // job waits, or is refused.
@@ -41,6 +80,31 @@ Request request_of(const Said& cpu, const Said& mem, double least_memory, const 
   // Sums of whole bytes are exact: what is full stays full, in whatever order it was filled.
   request.mem.value = std::ceil(request.mem.value);
   return request;
+}
+
+void share_out(Request& worker, std::int64_t workers, Request& ps, std::int64_t servers,
+               const std::vector<Offer>& hosts, bool may_spread) {
+  std::vector<SharedHost> shared;
+  for (const Offer& host : hosts) shared.push_back({{host.cpu, 0}, {host.mem, 0}});
+  const std::int64_t all = servers + workers;
+  for (std::int64_t i = 0; i < all; i += may_spread ? 1 : all) {
+    const auto with = [&](const SharedHost& host) {
+      return may_spread ? host.with(i < servers ? ps : worker, 1)
+                        : host.with(ps, servers).with(worker, workers);
+    };
+    const auto best =
+        std::max_element(shared.begin(), shared.end(), [&](const auto& a, const auto& b) {
+          return with(a).level(worker) < with(b).level(worker);
+        });
+    if (best == shared.end() || with(*best).level(worker) <= 0) return;
+    *best = with(*best);
+  }
+  for (const SharedHost& host : shared) {
+    for (Request* request : {&worker, &ps}) {
+      bound(request->cpu, host.cpu.share());
+      bound(request->mem, std::floor(host.mem.share()));
+    }
+  }
 }
 
 policy::Amounts free_of(const Offer& offer, const std::vector<Holder>& holders,

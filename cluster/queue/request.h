@@ -3,6 +3,7 @@
 // free. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ enum class Source { set, label, docker, estimate, otherwise, doubled };
 struct Amount {
   double value = 0;
   Source source = Source::otherwise;
+  /// By somebody, not only estimated.
+  [[nodiscard]] bool is_said() const { return source <= Source::docker; }
 };
 
 struct Request {
@@ -43,12 +46,25 @@ struct Offer {
   double mem = 0;
 };
 
+/// Offers of hosts: this one, of each resource the most of any, and all.
+struct Offers {
+  Offer own;
+  Offer largest;
+  std::vector<Offer> all;
+};
+
 /// The first that is said, in the order of Said; else one core and an eighth of the memory on
 /// offer. What nobody said is at most `largest`: it may be wrong, and the job is to have a try.
 /// What `largest` has none of is requested all the same, so that no host has room.
 /// `least_memory`: that it asks for since it was killed for want of it, 0: it was not.
 [[nodiscard]] Request request_of(const Said& cpu, const Said& mem, double least_memory,
                                  const Offer& offer, const Offer& largest);
+
+/// What nobody said of tasks that run together is at most so much that one of these hosts could
+/// hold them all, or, if they may spread, several: where they have the most. Where they have
+/// nothing all stays as it is. O(tasks · hosts).
+void share_out(Request& worker, std::int64_t workers, Request& ps, std::int64_t servers,
+               const std::vector<Offer>& hosts, bool may_spread);
 
 /// A running job of the queue. Units: cores, bytes.
 struct Holder {

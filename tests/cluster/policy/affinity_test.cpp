@@ -76,6 +76,23 @@ TEST_CASE("a request fits up to 1e-9, and only what is above 0 counts") {
   CHECK(place_of({node("a", 10)}, gpu) == " w0=1");
 }
 
+TEST_CASE("what could be held is told by each kind of tasks alone, and by all together") {
+  const Amounts narrow{{"cpu", 8}, {"mem", 8}}, wide{{"cpu", 2}, {"mem", 32}};
+  const Amounts worker{{"cpu", 2}, {"mem", 2}}, ps{{"cpu", 1}, {"mem", 8}}, third{{"cpu", 8.0 / 3}};
+  const auto holds = [&](const Amounts& request, std::int64_t workers, std::int64_t servers) {
+    return policy::could_hold({&narrow, &wide}, {request, workers}, {ps, servers});
+  };
+  // Though the first one, which is as idle, would get the parameter server.
+  CHECK(holds(worker, 4, 1));
+  CHECK(holds(worker, 5, 0));
+  CHECK_FALSE(holds(worker, 5, 1));
+  CHECK_FALSE(holds(worker, 6, 0));
+  CHECK_FALSE(holds(worker, 1, 6));
+  CHECK(holds(third, 3, 0));
+  CHECK_FALSE(holds(third, 4, 0));
+  CHECK_FALSE(policy::could_hold({}, {worker, 1}, {ps, 0}));
+}
+
 TEST_CASE("the order of idleness is kept as the room changes") {
   std::mt19937 random(7);
   std::vector<QueueNode> nodes;

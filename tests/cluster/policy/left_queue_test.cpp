@@ -282,6 +282,9 @@ TEST_CASE("each job is told in a sentence what becomes of it") {
   CHECK(sentence(state, "new") ==
         "starts on gpu1 (2 workers): it has waited more than 300 s, so it goes before all that "
         "have not");
+  state.jobs[2].job.min = state.jobs[2].job.max = 5;
+  CHECK(sentence(state, "new") ==
+        "waits: no hosts that may have it could hold its minimum (5 workers), whatever runs there");
   flowcon::ctrl::policy::About nobody;
   nobody.id = "nobody";
   CHECK_FALSE(explain(state, decided(state), nobody).has_value());

@@ -291,6 +291,54 @@ TEST_CASE("what a coordinator before this one gave stays given though its host c
   CHECK(later.view.jobs.size() == 1);
 }
 
+TEST_CASE("such a claim ends by the word of its owner or of its host, and else it stays") {
+  const std::string there(32, 'c'), unborn(32, 'd');
+  HostJobs one = host('1', 4, 4), two = host('2', 8, 8);
+  one.jobs = {group('a', 2, 2, Span::none)};
+  one.jobs[0].places = {{TaskPlace{host_id('2'), 1, 0}, there},
+                        {TaskPlace{host_id('2'), 1, 0}, unborn}};
+  two.births = {there};
+  const HostJobs claims = one;
+  Promises promises(1000);
+  const auto note = [&](double now, const std::vector<HostJobs>& hosts) {
+    promises.note(now, hosts, seen(hosts), {});
+  };
+  const auto is_held = [&] {
+    const AllJobs all = all_jobs({claims, two}, 9000, 1800, &promises);
+    CHECK(idle(all, 1) == (all.view.jobs.empty() ? 8 : 6));
+    return !all.view.jobs.empty();
+  };
+  note(1010, {one, two});
+  REQUIRE(is_held());
+  SECTION("a host that has one task of the job may be asked for the other yet") {
+    note(9000, {one, two});
+    CHECK(is_held());
+  }
+  SECTION("what is silent says nothing") {
+    note(1120, {one});
+    note(1130, {two});
+    CHECK(is_held());
+  }
+  SECTION("the owner does not claim it any more") {
+    one.jobs[0].places.pop_back();
+    note(1120, {one, two});
+    CHECK_FALSE(is_held());
+  }
+  SECTION("the host has no task of the job any more") {
+    two.births.clear();
+    note(1120, {one, two});
+    two.births = {there};
+    CHECK_FALSE(is_held());
+  }
+  SECTION("the host has counted it, and counts it no more") {
+    two.births = {there, unborn};
+    note(1120, {one, two});
+    two.births = {there};
+    note(1130, {one, two});
+    CHECK_FALSE(is_held());
+  }
+}
+
 TEST_CASE("nothing is parkable while a job is being parked anywhere") {
   HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
   one.jobs = {running('a', 1, host_id('1'), "")};

@@ -147,6 +147,8 @@ TEST_CASE("a group's entry has those of its tasks") {
   task.alias = "3f9a1c2b4d5e-w3";
   entry.group->tasks = {task, task};
   entry.group->tasks[1].id.clear();
+  CHECK(render_entry(entry).find("owed") == std::string::npos);
+  entry.group->owed = {{task.at, *task.endpoint}};
   const Result<JobEntry> read = parse_entry(render_entry(entry));
   REQUIRE(read.has_value());
   REQUIRE(read->group);
@@ -161,6 +163,9 @@ TEST_CASE("a group's entry has those of its tasks") {
   CHECK(read->group->tasks[0].at == task.at);
   CHECK(read->group->tasks[0].alias == task.alias);
   CHECK(read->group->tasks[0].endpoint == task.endpoint);
+  REQUIRE(read->group->owed.size() == 1);
+  CHECK(read->group->owed[0].host == task.at);
+  CHECK(read->group->owed[0].endpoint == task.endpoint);
   CHECK(read->group->then == JobState::failed);
   CHECK(read->group->why == entry.group->why);
   REQUIRE(read->group->tasks.size() == 2);

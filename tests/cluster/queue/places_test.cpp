@@ -84,6 +84,22 @@ std::string host_of(const Ordered& ordered, char letter) {
 
 }  // namespace
 
+TEST_CASE("a job whose tasks no hosts could hold together says so, and keeps no other waiting") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4);
+  ReportedJob wide = group('a', 3);
+  wide.task.request = wide.task.ps_request = amounts(2.5, 1);
+  wide.task.since = wide.task.waited = 4000;
+  one.jobs = {wide, single('b')};
+  for (const char* queue : {"left", "kod2", "fifo"}) {
+    INFO(queue);
+    const Ordered all = ordered({one, two}, "seeded", queue);
+    CHECK(places_of(all, 'a') ==
+          "no reachable host could hold it, nor several together: it requests 7.5 cores and 3 GiB "
+          "of memory");
+    CHECK(all.orders.at(job_id('b')).order);
+  }
+}
+
 TEST_CASE("a job that needs two hosts goes to those with the fastest link") {
   HostJobs one = host('1', 4, 4), two = host('2', 4, 4), three = host('3', 8, 4);
   one.jobs = {group('a', 4, 1)};

@@ -45,6 +45,44 @@ TEST_CASE(
   CHECK(request_of({}, {3e9, 2e9, {}, {}}, 4e9, kOffer, kOffer).mem.value == 3e9);
 }
 
+TEST_CASE("what nobody said of tasks that run together is what hosts have for all of them") {
+  const std::vector<Offer> hosts{{4, 8e9}, {2, 16e9}};
+  Request worker{{3, Source::estimate}, {5e9, Source::doubled}}, ps = worker;
+  SECTION("one host") {
+    share_out(worker, 2, ps, 0, hosts, false);
+    CHECK(worker.cpu.value == 2);
+    CHECK(worker.mem.value == 4e9);
+  }
+  SECTION("several hosts") {
+    share_out(worker, 3, ps, 0, hosts, true);
+    CHECK(worker.cpu.value == 2);
+    CHECK(worker.mem.value == 4e9);
+  }
+  SECTION("where they have enough it stays") {
+    worker = {{1.5, Source::otherwise}, {3e9, Source::estimate}};
+    share_out(worker, 3, ps, 0, hosts, true);
+    CHECK(worker.cpu.value == 1.5);
+    CHECK(worker.mem.value == 3e9);
+  }
+  SECTION("what somebody said stays, and the others have the rest") {
+    worker.cpu = {1, Source::label};
+    ps = {{0.5, Source::label}, {1e9, Source::label}};
+    share_out(worker, 2, ps, 1, hosts, false);
+    CHECK(worker.cpu.value == 1);
+    CHECK(worker.mem.value == 3.5e9);
+    CHECK(ps.mem.value == 1e9);
+  }
+  SECTION("where there is no rest, or there are no hosts, all stays") {
+    worker.cpu = {5, Source::set};
+    share_out(worker, 1, ps, 0, hosts, true);
+    worker.cpu = {3, Source::estimate};
+    share_out(worker, 1, ps, 0, {{0, 0}}, false);
+    share_out(worker, 1, ps, 0, {}, true);
+    CHECK(worker.cpu.value == 3);
+    CHECK(worker.mem.value == 5e9);
+  }
+}
+
 TEST_CASE("free is what is offered less what jobs asked for or use, and what others use") {
   const std::vector<Holder> holders{{{{"cpu", 1}, {"mem", 2e9}}, 3e9},
                                     {{{"cpu", 0.5}, {"mem", 1e9}}, 0.2e9}};

@@ -78,6 +78,13 @@ TEST_CASE("tasks of one image need it brought once") {
   CHECK(tasks_of(hosts.h2.engine).contains("net-w5"));
 }
 
+TEST_CASE("what nobody said of tasks on several hosts is no more than these have for them") {
+  SpreadQueues hosts;
+  hosts.h2.engine.create("net", {{"flowcon.queue", "true"}, {"flowcon.workers", "9"}});
+  REQUIRE(hosts.comes_to("net", "running", 90));
+  CHECK(hosts.both() == 9);
+}
+
 TEST_CASE("a job whose hosts have no network in common waits for one host, or is refused") {
   SpreadQueues hosts;
   SECTION("none is named") {
@@ -108,6 +115,13 @@ TEST_CASE("a job whose hosts have no network in common waits for one host, or is
     hosts.run(5);
     CHECK(hosts.state("net") == "refused");
     CHECK(hosts.note("net").find("all hosts together") != std::string::npos);
+  }
+  SECTION("together they have as much, but none enough for two of its tasks") {
+    hosts.h2.engine.create("net", {{"flowcon.queue", "true"},
+                                   {"flowcon.workers", "3"},
+                                   {"flowcon.request", "cpu=2.5,mem=1G"}});
+    hosts.run(5);
+    CHECK(hosts.state("net") == "refused");
   }
   SECTION("it is in a network of one host") {
     const std::string id = hosts.h2.engine.create(
@@ -492,6 +506,26 @@ TEST_CASE("a host is told what it gets back until it knows, and keeps what it ha
   const int drops = hosts.calls->drops;
   hosts.run(130);
   CHECK(hosts.state("b") == "running");
+  CHECK(hosts.calls->drops == drops);
+}
+
+TEST_CASE("what a host is to get back it gets once, also where flowcond has started again since") {
+  LostDrops hosts(Fate::lost);
+  hosts.calls->left = 1000;
+  hosts.submit_pair("a");
+  REQUIRE(hosts.comes_to("a", "running", 60));
+  hosts.run(5);
+  hosts.end_all();
+  REQUIRE(hosts.comes_to("a", "done", 60));
+  hosts.kill(hosts.h2);
+  hosts.start(hosts.h2);
+  hosts.calls->left = 0;
+  hosts.submit_pair("b");
+  REQUIRE(hosts.comes_to("b", "running", 200));
+  const int drops = hosts.calls->drops;
+  hosts.kill(hosts.h2);
+  hosts.start(hosts.h2);
+  hosts.run(70);
   CHECK(hosts.calls->drops == drops);
 }
 
