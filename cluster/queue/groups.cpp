@@ -53,20 +53,15 @@ bool is_listened_at(const Jobs& jobs, const std::string& host, const Endpoint& e
   });
 }
 
-// Over or not.
-std::vector<JobPtr> all_groups(const Jobs& jobs) {
-  std::vector<JobPtr> all = jobs.ended();
-  for (const auto& [id, job] : jobs.open()) all.push_back(job);
-  std::erase_if(all, [](const JobPtr& job) { return !job->entry.group; });
+// Groups that owe ports, over or not.
+std::vector<JobPtr> owing(const Jobs& jobs) {
+  std::vector<JobPtr> all;
+  const auto take = [&all](const JobPtr& job) {
+    if (job->entry.group && !job->entry.group->owed.empty()) all.push_back(job);
+  };
+  for (const JobPtr& job : jobs.ended()) take(job);
+  for (const auto& [id, job] : jobs.open()) take(job);
   return all;
-}
-
-std::vector<Endpoint> owed_to(const std::string& host, const Job& group) {
-  std::vector<Endpoint> endpoints;
-  for (const OwedPort& port : group.entry.group->owed) {
-    if (port.host == host) endpoints.push_back(port.endpoint);
-  }
-  return endpoints;
 }
 
 }  // namespace
@@ -265,7 +260,7 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
 
 void Groups::give_back_all() {
   std::set<std::string> hosts;  // what is owed changes meanwhile
-  for (const JobPtr& group : all_groups(jobs_)) {
+  for (const JobPtr& group : owing(jobs_)) {
     for (const OwedPort& port : group->entry.group->owed) hosts.insert(port.host);
   }
   for (const std::string& host : hosts) give_back(host);
@@ -281,8 +276,10 @@ Async<void> Groups::give_back_to(std::string host) {
   for (double rest = kRetry;;) {
     while (leasing_ > 0 && !world_.is_ended) co_await world_.clock.pause(kLeaseLook);
     std::vector<Endpoint> due;
-    for (const JobPtr& group : all_groups(jobs_)) {
-      for (const Endpoint& one : owed_to(host, *group)) due.push_back(one);
+    for (const JobPtr& group : owing(jobs_)) {
+      for (const OwedPort& port : group->entry.group->owed) {
+        if (port.host == host) due.push_back(port.endpoint);
+      }
     }
     if (world_.is_ended || due.empty()) break;
     told_.insert(host);
@@ -312,8 +309,9 @@ Async<Result<void>> Groups::return_ports(std::string host, std::vector<Endpoint>
     const bool is_given = std::find(due.begin(), due.end(), port.endpoint) != due.end();
     return port.host == host && (is_given || is_listened_at(jobs_, host, port.endpoint));
   };
-  for (const JobPtr& group : all_groups(jobs_)) {
-    if (owed_to(host, *group).empty()) continue;
+  for (const JobPtr& group : owing(jobs_)) {
+    const std::vector<OwedPort>& owed = group->entry.group->owed;
+    if (std::none_of(owed.begin(), owed.end(), is_settled)) continue;
     JobKeeper::Change change = [is_settled](const JobEntry& entry, double) -> Result<JobEntry> {
       JobEntry next = entry;
       std::erase_if(next.group->owed, is_settled);
