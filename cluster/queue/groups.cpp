@@ -330,6 +330,20 @@ Async<Result<void>> Groups::lease(JobPtr group) {
   co_return done;
 }
 
+// What is owed stands in the journal before anybody is asked.
+Async<Result<void>> Groups::return_later(JobPtr group, Owed owed) {
+  if (owed.empty()) co_return Result<void>();
+  JobKeeper::Change change = [owed](const JobEntry& entry, double) -> Result<JobEntry> {
+    JobEntry next = entry;
+    for (const auto& [host, endpoints] : owed) owe(*next.group, host, endpoints);
+    return next;
+  };
+  const Result<void> written = co_await keeper_.amend(std::move(group), std::move(change));
+  if (!written) co_return written;
+  for (const auto& [host, endpoints] : owed) give_back(host);
+  co_return Result<void>();
+}
+
 // Asked for again where the answer was lost: what was leased then comes free by itself.
 Async<Result<void>> Groups::lease_all(JobPtr group) {
   // What is on its way back could be leased anew before that arrives, which would end the lease.
@@ -356,17 +370,8 @@ Async<Result<void>> Groups::lease_all(JobPtr group) {
   }
   const bool is_published = group->entry.group->network == kPublished;
   Leases::Outcome outcome = co_await leases_.lease(std::move(places), is_published);
-  if (!outcome.owed.empty()) {
-    JobKeeper::Change change = [all = outcome.owed](const JobEntry& entry,
-                                                    double) -> Result<JobEntry> {
-      JobEntry next = entry;
-      for (const auto& [host, endpoints] : all) owe(*next.group, host, endpoints);
-      return next;
-    };
-    const Result<void> written = co_await keeper_.amend(group, std::move(change));
-    if (!written) co_return written;
-    for (const auto& [host, endpoints] : outcome.owed) give_back(host);
-  }
+  const Result<void> written = co_await return_later(group, outcome.owed);
+  if (!written) co_return written;
   if (!outcome.why.empty()) {
     // Nothing is made yet: where another host does not answer the job need not wait for it.
     const bool is_over = outcome.is_refusal || outcome.is_busy || !outcome.host.empty();
@@ -408,14 +413,20 @@ Async<Result<void>> Groups::try_newcomer(JobPtr group, std::size_t task) {
     const bool is_end = !is_published && (place.host == first || place.host == host);
     place = {place.host, place.ps > 0 || is_end ? 1 : 0, 0};
   }
-  std::vector<TaskPlace> asked = places;
   ++leasing_;
-  const Leases::Outcome tried = co_await leases_.lease(std::move(asked), is_published);
-  for (std::size_t i = 0; i < places.size() && tried.why.empty(); ++i) {
-    if (tried.endpoints[i].empty()) continue;
-    (void)co_await leases_.give_back(places[i].host, tried.endpoints[i]);
+  const auto is_told = [this](const TaskPlace& place) { return told_.contains(place.host); };
+  while (!world_.is_ended && std::any_of(places.begin(), places.end(), is_told)) {
+    co_await world_.clock.pause(kLeaseLook);
   }
+  std::vector<TaskPlace> asked = places;
+  const Leases::Outcome tried = co_await leases_.lease(std::move(asked), is_published);
+  Owed owed = tried.owed;
+  for (std::size_t i = 0; i < places.size() && tried.why.empty(); ++i) {
+    if (!tried.endpoints[i].empty()) owed[places[i].host] = tried.endpoints[i];
+  }
+  const Result<void> written = co_await return_later(group, std::move(owed));
   --leasing_;
+  if (!written) co_return written;
   if (tried.why.empty() || tried.is_busy) co_return Result<void>();
   const bool is_over = tried.is_refusal || !tried.host.empty();
   co_return is_over ? bad_input(tried.why) : errno_error(EAGAIN, tried.why);

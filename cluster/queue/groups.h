@@ -7,6 +7,7 @@
 #include <boost/json/object.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -64,6 +65,8 @@ class Groups {
   void avoid(Job& group) const;
   Async<Result<void>> lease(JobPtr group);
   Async<Result<void>> lease_all(JobPtr group);
+  using Owed = std::map<std::string, std::vector<Endpoint>>;
+  Async<Result<void>> return_later(JobPtr group, Owed owed);
   Async<void> give_back_to(std::string host);
   Async<Result<void>> return_ports(std::string host, std::vector<Endpoint> due);
   Async<Result<void>> make(JobPtr group, std::size_t task);
