@@ -205,6 +205,14 @@ void Child::abandon() {
   reap();
 }
 
+// It is not reaped: as long as it has its pid its group can be killed.
+bool Child::has_ended() const {
+  if (pid_ < 0) return true;
+  siginfo_t end{};
+  const int looked = ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT);
+  return looked == 0 ? end.si_pid != 0 : errno != EINTR;
+}
+
 Async<bool> Child::has_ended_within(double seconds) {
   const auto file = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   // Too many files are open, or it is a kernel before 5.3.
@@ -216,9 +224,14 @@ Async<bool> Child::has_ended_within(double seconds) {
     boost::system::error_code ignored;
     if (!code) end->cancel(ignored);
   });
-  auto [code] = co_await end->async_wait(asio::posix::stream_descriptor::wait_read, kAwait);
+  // Asio may wake for what was heard of another file that had its number.
+  boost::system::error_code why;
+  while (!why && !has_ended()) {
+    auto [code] = co_await end->async_wait(asio::posix::stream_descriptor::wait_read, kAwait);
+    why = code;
+  }
   limit.cancel();
-  co_return !code;
+  co_return has_ended();
 }
 
 Error Child::failure(const boost::system::error_code& code, const char* doing) {
@@ -251,13 +264,9 @@ Async<Result<void>> Child::write(std::string bytes, double seconds) {
   co_return Result<void>();
 }
 
-// It is not reaped: as long as it has its pid its group can be killed.
 Async<bool> Child::is_seen_ended_within(double seconds) {
   const double until = steady_seconds() + seconds;
-  while (pid_ >= 0) {
-    siginfo_t end{};
-    const int looked = ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT);
-    if (looked == 0 ? end.si_pid != 0 : errno != EINTR) break;
+  while (!has_ended()) {
     if (steady_seconds() >= until) co_return false;
     co_await pause(kReapLook);
   }

@@ -77,6 +77,7 @@ class Child : public std::enable_shared_from_this<Child> {
         const Command& command);
 
   [[nodiscard]] static Result<Files> open_files(const Command& command);
+  [[nodiscard]] bool has_ended() const;
   Async<bool> has_ended_within(double seconds);
   Async<bool> is_seen_ended_within(double seconds);
   Async<void> take_status();
