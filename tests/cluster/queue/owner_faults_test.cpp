@@ -9,6 +9,16 @@
 namespace flowcon::cluster::test {
 namespace {
 
+// `at`: seconds since the epoch.
+void tell_kill(QueueBench& bench, const std::string& id, int number, double at) {
+  ctrl::engine::Event signal;
+  signal.action = "kill";
+  signal.id = id;
+  signal.signal = number;
+  signal.time_ns = static_cast<std::int64_t>(at * 1e9);
+  bench.engine.tell(signal);
+}
+
 TEST_CASE("a job that is started while anything fails starts once, and comes to its end") {
   at_each_wait([](KillBench& bench) {
     const std::string id = bench.submit({{"flowcon.queue", "true"}});
@@ -103,12 +113,7 @@ TEST_CASE("nor is it where flowcond is started again, and the engine tells of it
   bench.run(20);
   REQUIRE(bench.state("net") == "running");
   bench.restart();
-  ctrl::engine::Event signal;
-  signal.action = "kill";
-  signal.id = id;
-  signal.signal = SIGTERM;
-  signal.time_ns = static_cast<std::int64_t>(asked * 1e9);
-  bench.engine.tell(signal);
+  tell_kill(bench, id, SIGTERM, asked);
   bench.engine.end_with(id, 3);
   bench.run(10);
   CHECK(bench.engine.lives(id) == 2);
@@ -123,12 +128,7 @@ TEST_CASE("a label signal does not hide that a person stopped the job") {
     const std::string id = bench.submit("net", "cpu=1,mem=1G", labels);
     bench.run(5);
     REQUIRE(bench.state("net") == "running");
-    ctrl::engine::Event signal;
-    signal.action = "kill";
-    signal.id = id;
-    signal.signal = 1;
-    signal.time_ns = static_cast<std::int64_t>(bench.clock.wall() * 1e9);
-    bench.engine.tell(signal);
+    tell_kill(bench, id, 1, bench.clock.wall());
     bench.engine.end_with(id, 3);
     bench.run(10);
     CHECK(bench.engine.lives(id) == (has_label ? 1 : 2));
@@ -146,12 +146,7 @@ TEST_CASE("nor does it where flowcond is started again, before it has looked at 
     REQUIRE(bench.state("net") == "running");
     bench.engine.is_silent_about_ = id;
     bench.restart();
-    ctrl::engine::Event signal;
-    signal.action = "kill";
-    signal.id = id;
-    signal.signal = 1;
-    signal.time_ns = static_cast<std::int64_t>(bench.clock.wall() * 1e9);
-    bench.engine.tell(signal);
+    tell_kill(bench, id, 1, bench.clock.wall());
     bench.engine.end_with(id, 3);
     bench.engine.is_silent_about_.clear();
     bench.run(60);
