@@ -103,6 +103,8 @@ class LineScanner {
   [[nodiscard]] std::string_view far_unit(std::size_t at) const;
   [[nodiscard]] bool is_far_time(std::string_view unit) const;
   std::size_t take_ratio(std::size_t begin, const Number& first, std::size_t second_at);
+  std::size_t take_two_values(Field field, std::string_view key, const Number& second,
+                              std::size_t second_at);
   void name_after_counter(Field& field);
   void name_before_counter(Field& field, std::size_t begin);
   void tell_phase_at_end();

@@ -106,35 +106,41 @@ std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std:
     add(field, end);
     return end;
   }
+  return take_two_values(field, key.text, *second, second_at);
+}
+
+/// `field` has the first value. Returns the position after the second.
+std::size_t LineScanner::take_two_values(Field field, std::string_view key, const Number& second,
+                                         std::size_t second_at) {
   // "Running: 2.0/7.0 CPU": what is used of a thing that is there.
   constexpr std::array<std::string_view, 6> things{"CPU", "GPU", "GiB", "MiB", "GB", "MB"};
-  const std::string_view thing = line_.substr(skip_blanks(line_, second->end));
+  const std::string_view thing = line_.substr(skip_blanks(line_, second.end));
   const bool is_used = std::any_of(things.begin(), things.end(),
                                    [&](std::string_view word) { return thing.starts_with(word); });
-  if (is_used && judge_name(key.text).weight <= kNamedWeight) {
+  if (is_used && judge_name(key).weight <= kNamedWeight) {
     ++passed_over_;
-    set_fence(second->end);
-    return second->end;
+    set_fence(second.end);
+    return second.end;
   }
   // "Gen/Dis Loss: -0.05/-0.26", "loss/acc: 0.6/0.8": the slash joins names as it joins values.
-  const std::size_t slash = key.text.find('/');
+  const std::size_t slash = key.find('/');
   const std::size_t blank =
-      std::min(key.text.find(' ', slash == std::string_view::npos ? 0 : slash), key.text.size());
-  const bool are_two = slash != std::string_view::npos && blank == key.text.size() &&
-                       judge_name(key.text.substr(0, slash)).weight > kNamedWeight &&
-                       judge_name(key.text.substr(slash + 1)).weight > kNamedWeight;
-  const bool joined = slash != std::string_view::npos && (blank < key.text.size() || are_two);
-  field.key = joined ? compose(key.text.substr(0, slash), key.text.substr(blank)) : key.text;
-  const std::string_view second_key = joined             ? key.text.substr(slash + 1)
-                                      : key.text.empty() ? key.text
-                                                         : compose(key.text, " second");
+      std::min(key.find(' ', slash == std::string_view::npos ? 0 : slash), key.size());
+  const bool are_two = slash != std::string_view::npos && blank == key.size() &&
+                       judge_name(key.substr(0, slash)).weight > kNamedWeight &&
+                       judge_name(key.substr(slash + 1)).weight > kNamedWeight;
+  const bool joined = slash != std::string_view::npos && (blank < key.size() || are_two);
+  field.key = joined ? compose(key.substr(0, slash), key.substr(blank)) : key;
+  const std::string_view second_key = joined        ? key.substr(slash + 1)
+                                      : key.empty() ? key
+                                                    : compose(key, " second");
   add(field, fence_);
   field.key = second_key;
-  field.value = second->value;
+  field.value = second.value;
   field.at = second_at;
-  field.percent = second->percent;
-  add(field, second->end);
-  return second->end;
+  field.percent = second.percent;
+  add(field, second.end);
+  return second.end;
 }
 
 /// "0.5 (0.6)": the running mean of the same name; "9650/10000 (96%)": the share is the value, the
