@@ -122,6 +122,8 @@ Async<Result<void>> Cache::remove(std::string name) {
   Result<void> removed;
   if (is_image) {
     removed = co_await world_.goods.remove_image(std::move(called), ImageName::moved);
+    // On a full disk the engine may lose its name, and keep it.
+    if (!removed) leave(name);
   } else {
     removed = co_await world_.engine.remove_volume(std::move(called));
   }

@@ -137,6 +137,8 @@ class FakeGoods : public Goods {
     removals_.push_back(id);
     if (keeps_images_) co_return bad_input("it is in use");
     if ((called == ImageName::moved) != moved_.contains(id)) co_return Result<void>();
+    if (loses_names_) moved_.erase(id);
+    if (loses_names_) co_return bad_input("no space left on device");
     images_.erase(id);
     moved_.erase(id);
     co_return Result<void>();
@@ -180,6 +182,7 @@ class FakeGoods : public Goods {
   std::string refuses_parts_;
   std::vector<std::string> removals_;
   bool keeps_images_ = false;
+  bool loses_names_ = false;  // as an engine on a full disk
   int sweeps_ = 0;
   std::function<std::vector<VolumePlace>(const std::string& id)> volumes_of_;
   Carry carry_;

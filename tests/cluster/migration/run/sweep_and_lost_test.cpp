@@ -72,6 +72,19 @@ TEST_CASE("an image that a container or a move under way has stays, whatever dat
   CHECK(host.kept().empty());
 }
 
+TEST_CASE("an image that lost its name when it could not be removed is removed later") {
+  Caching host;
+  FakeGoods& goods = host.host.goods;
+  goods.loses_names_ = true;
+  host.host.host.config_.queue.data_cache = 0;
+  host.keep_image(digest('a'), 1);
+  host.pass(61);
+  CHECK(goods.images_.contains(digest('a')));
+  goods.loses_names_ = false;
+  host.pass(6);
+  CHECK_FALSE(goods.images_.contains(digest('a')));
+}
+
 TEST_CASE("an image without a name that could not be removed is tried again each five seconds") {
   Caching host;
   FakeGoods& goods = host.host.goods;
