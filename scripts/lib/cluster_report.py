@@ -16,7 +16,10 @@ TITLES = {"off": "Where they arrived", "on": "With SpeCon"}
 FOOTNOTE = ("Completion: from a job's arrival to its end, migrations included. Makespan: first arrival to "
             "last end. Best: the job that gained most. Migrated: converged containers that SpeCon migrated; "
             "rebalanced: containers that it migrated to even out the load. Change: on against off, less is "
-            "better.")
+            "better. SpeCon counts each container as progressing (PC), watched (WC: its growth fell) or converged "
+            "(CC), and a host's score is 2, 1.5 or 1 for each: a converged container goes to the host of the lowest.")
+NOTHING_MOVED = ("SpeCon migrated nothing in this run, so both runs did the same and the change is chance: no container had "
+                 "converged while another host had less to do. More work helps: scripts/cluster-demo --work 2.")
 LANE = 16  # of the drawing, in its own units
 
 
@@ -50,6 +53,7 @@ def summarise(setup, runs):
             "moved": {mode: count_moves(run, "speculate") for mode, run in runs.items()},
             "rebalanced": {mode: count_moves(run, "rebalance") for mode, run in runs.items()},
             "undone": {mode: sum(move["step"] == "undone" for move in run["moves"]) for mode, run in runs.items()},
+            "note": NOTHING_MOVED if on and not any(move["step"] == "done" for move in on["moves"]) else "",
             "definitions": FOOTNOTE, "runs": list(runs.values())}
 
 
@@ -127,12 +131,13 @@ def page(summary):
     kinds = list(dict.fromkeys(job["name"].split("-")[0] for job in summary["jobs"]))
     span = max(makespan(run) for run in runs)
     boxes = "".join(f'<div class="card"><h3>{TITLES[run["mode"]]}</h3>{gantt(run, span, kinds)}</div>' for run in runs)
+    note = f'<p><strong>{esc(summary["note"])}</strong></p>' if summary["note"] else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>docker flowcon: cluster report</title><style>{STYLE}</style></head><body><main>
 <h1>{len(summary["jobs"])} trainings on {len(runs[0]["hosts"])} hosts, with SpeCon and without it</h1>
 <p class="quiet">{esc(setup.get("date", ""))} · {esc(setup.get("machine", ""))}</p>
-<div class="card" style="margin-top:16px">{table(summary)}<p class="quiet">{esc(summary["definitions"])}</p></div>
+<div class="card" style="margin-top:16px">{table(summary)}{note}<p class="quiet">{esc(summary["definitions"])}</p></div>
 <h2>Which job ran where</h2><p class="quiet">A band for each host, a bar for each job as long as it was there. A job that
 moved has a bar on each of its hosts.</p><div class="pair">{boxes}</div>
 {legend([(COLOURS[i % len(COLOURS)], kind) for i, kind in enumerate(kinds)])}
@@ -164,8 +169,9 @@ def main():
     with open(os.path.join(report, "index.html"), "w", encoding="utf-8") as file:
         file.write(page(summary))
     print(text_table(summary))
-    print()
-    print(wrapped(summary["definitions"], 96))
+    for text in (summary["note"], summary["definitions"]):
+        if text:
+            print("\n" + wrapped(text, 96))
 
 
 if __name__ == "__main__":

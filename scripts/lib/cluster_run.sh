@@ -5,10 +5,14 @@
 #
 #   hosts                     their names
 #   hosts_sockets             HOST=SOCKET of each one's engine, as this machine sees it
-#   cluster_begin CORES       a lab of HOSTS hosts, all of them peers of each other; dies where there can be none
+#   cluster_begin CORES       a lab of HOSTS hosts of this machine's Debian, with the programs of this checkout, which
+#                             are built first; all of them are peers of each other. Dies where there can be none
 #   cluster_anew OPTION...    no containers, no volumes, and flowcond with OPTIONs on each
 #   cluster_complain          the ends of their logs
 # shellcheck shell=bash
+
+# shellcheck source-path=SCRIPTDIR source=build.sh
+. "$(dirname "${BASH_SOURCE[0]}")/build.sh"
 
 hosts() { seq -f 'h%g' "$HOSTS"; }
 
@@ -18,8 +22,15 @@ hosts_sockets() {
 }
 
 cluster_begin() {
-  local cannot
+  local cannot suite
   cannot=$(lab_cannot) || die "no lab: $cannot"
+  suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+  case $suite in bookworm | trixie) export FLOWCON_TEST_SUITE=${FLOWCON_TEST_SUITE:-$suite} ;; esac
+  if [ "$suite" = "${FLOWCON_TEST_SUITE:-}" ] && [ -z "${FLOWCON_TEST_PROGRAMS:-}" ]; then
+    say "building (log: build/release.log)"
+    mkdir -p "$FLOWCON_TOP/build"
+    build_release "$FLOWCON_TOP/build/release.log" || die "the build failed; all of its output is in build/release.log"
+  fi
   begin_lab "$HOSTS" --cores "$1"
   POLICY="cores = $1"$'\n'$POLICY
   # shellcheck disable=SC2046 # several hosts

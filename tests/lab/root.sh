@@ -17,6 +17,8 @@
 
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib/debian.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/debian.sh"
+# shellcheck source-path=SCRIPTDIR source=../../scripts/lib/build.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/build.sh"
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib/image.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/lib/image.sh"
 
@@ -118,7 +120,8 @@ host_programs() {
       cmake -S . -B /out -G Ninja -D CMAKE_BUILD_TYPE=RelWithDebInfo \
         -D CMAKE_CXX_FLAGS_RELWITHDEBINFO='-g1 -DNDEBUG' -D FLOWCON_TESTS=OFF -D FLOWCON_BENCH=OFF -D FLOWCON_FAILPOINTS=ON
       cmake --build /out --target flowcond docker-flowcon" \
-    "$FLOWCON_TOP" build/source ro "$out" out rw "$FLOWCON_CACHE/ccache" ccache rw >"$log" 2>&1; then
+    "$FLOWCON_TOP" build/source ro "$out" out rw "$FLOWCON_CACHE/ccache" ccache rw \
+    2>&1 | tee "$log" | build_progress; then
     tail -n 25 "$log" >&2
     warn "the build for Debian $suite failed; see $log"
     return 1

@@ -16,6 +16,7 @@ import xml.dom.minidom
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(TOP, "bench/lib"), os.path.join(TOP, "scripts/lib")]
 sys.dont_write_bytecode = True
+import cluster_report  # noqa: E402
 import cluster_watch  # noqa: E402
 import real_host  # noqa: E402
 import real_logs as logs  # noqa: E402
@@ -340,6 +341,27 @@ class Table(unittest.TestCase):
             self.assertEqual(drawn.documentElement.tagName, "svg")
             self.assertNotIn("var(", svg)
         self.assertIsNone(plot.completions(self.plan, {}, "fixed3", 1))
+
+
+class ClusterReport(unittest.TestCase):
+    @staticmethod
+    def run_of(mode, moves=()):
+        job = {"name": "vae-1", "started": 0, "finished": 60, "exit_code": 0, "stays": [["h1", 0, 60]]}
+        return {"mode": mode, "hosts": ["h1", "h2"], "jobs": [job], "moves": list(moves)}
+
+    def summary(self, *moves):
+        return cluster_report.summarise({}, {"off": self.run_of("off"), "on": self.run_of("on", moves)})
+
+    def test_it_says_so_where_nothing_was_migrated(self):
+        undone = {"step": "undone", "cause": "speculate"}
+        for moves in ((), (undone,)):
+            self.assertIn("migrated nothing", self.summary(*moves)["note"])
+            self.assertIn("migrated nothing", cluster_report.page(self.summary(*moves)))
+
+    def test_it_does_not_where_something_was(self):
+        summary = self.summary({"step": "done", "cause": "rebalance"})
+        self.assertEqual(summary["note"], "")
+        self.assertNotIn("migrated nothing", cluster_report.page(summary))
 
 
 if __name__ == "__main__":
