@@ -197,8 +197,15 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   }
   const LineFacts& facts = scanner_.scan(text);
   bar_ = facts.bar;
-  note_decimal_comma(facts.fields, text);
-  take_fields(facts.fields, text, time);
+  const auto is_cut = [&](const Field& field) { return ends_at_comma(field, text); };
+  if (std::none_of(facts.fields.begin(), facts.fields.end(), is_cut)) {
+    return take_fields(facts.fields, text, time);
+  }
+  has_decimal_commas_ = true;
+  refuse_plan();
+  row_ = facts.fields;
+  std::erase_if(row_, is_cut);
+  take_fields(row_, text, time);
 }
 
 void Collector::read_command(std::string_view text, double time) {
@@ -222,20 +229,17 @@ std::string Collector::warning() const {
   return {};
 }
 
-/// "loss: 0,5312" is read as 0: better to say so.
-void Collector::note_decimal_comma(const std::vector<Field>& fields, std::string_view text) {
-  for (const Field& field : fields) {
-    if (!field.integer || field.key.empty() || field.has_total) continue;
-    const std::size_t comma = text.find_first_not_of("0123456789", field.at);
-    if (comma == text.npos || comma + 1 >= text.size() || text[comma] != ',' ||
-        !is_digit(text[comma + 1]))
-      continue;
-    const std::size_t end = std::min(text.find_first_not_of("0123456789", comma + 1), text.size());
-    const bool ends = end == text.size() || (!is_letter(text[end]) && text[end] != ',');
-    const bool is_group = end - comma == 4 && text[field.at] != '0';
-    if (ends && !is_group && judge_name(field.key).weight > kNamedWeight)
-      has_decimal_commas_ = true;
-  }
+/// "loss: 0,5312" would be read as 0: rather not at all.
+bool Collector::ends_at_comma(const Field& field, std::string_view text) const {
+  if (!field.integer || field.key.empty() || field.has_total) return false;
+  const std::size_t comma = text.find_first_not_of("0123456789", field.at);
+  if (comma == text.npos || comma + 1 >= text.size() || text[comma] != ',' ||
+      !is_digit(text[comma + 1]))
+    return false;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789", comma + 1), text.size());
+  const bool ends = end == text.size() || (!is_letter(text[end]) && text[end] != ',');
+  const bool is_group = end - comma == 4 && text[field.at] != '0' && !has_decimal_commas_;
+  return ends && !is_group && judge_name(field.key).weight > kNamedWeight;
 }
 
 void Collector::take_row(std::string_view text) {

@@ -99,7 +99,7 @@ class Collector {
   bool note_total(const Field& field, const Judged& judged, std::string_view text, bool has_ratio);
   void take_row(std::string_view text);
   void take_fields(const std::vector<Field>& fields, std::string_view text, double time);
-  void note_decimal_comma(const std::vector<Field>& fields, std::string_view text);
+  [[nodiscard]] bool ends_at_comma(const Field& field, std::string_view text) const;
   void read_command(std::string_view text, double time);
   Phase phase_of(const Field& field, const Judged& judged, const LineKind& kind);
   void judge_fields(const std::vector<Field>& fields);
