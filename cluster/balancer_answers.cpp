@@ -130,6 +130,8 @@ Async<Response> Balancer::show_cluster() {
       one["migrated"] = job.migrated_age.has_value();
       one["rebalanced"] = job.rebalanced;
       one["movable"] = job.movable;
+      one["queued"] = job.queued;
+      one["saves_itself"] = job.saves_itself;
       one["left"] = number_or_null(job.left);
       one["moves"] = job.moves;
       containers.push_back(std::move(one));

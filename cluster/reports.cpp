@@ -31,6 +31,10 @@ policy::JobReport Reports::job(const std::string& id, double now) const {
   job.name = host_.name_of(id);
   job.value = host_.value_of(id);
   job.movable = moves_.is_movable(id);
+  if (const auto settings = host_.settings_of(id)) {
+    job.queued = settings->is_queued;
+    job.saves_itself = ctrl::saves_itself(*settings);
+  }
   if (const auto forecast = host_.forecast(id)) {
     // A counter may say what it likes.
     job.left = std::min(forecast->left, policy::kMostWork);

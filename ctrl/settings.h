@@ -44,6 +44,12 @@ struct Settings {
   std::vector<std::string> warnings;
 };
 
+/// Do its labels say how it saves itself?
+[[nodiscard]] inline bool saves_itself(const Settings& settings) {
+  return settings.migrate == Migrate::app || settings.checkpoint.signal > 0 ||
+         !settings.checkpoint.command.empty();
+}
+
 /// Greatest weight: beside one job of weight 1 with the same limit a job gets 10/11 of what the two
 /// share, whatever it asks for.
 inline constexpr double kMostWeight = 10;

@@ -87,6 +87,9 @@ static void fields(auto& io, Is<JobReport> auto& job) {
   amount(io, "width", job.width);
   io("moves", job.moves, kMostMoves);
   io("beginning", job.beginning);
+  // Older hosts do not say.
+  if (io.has("queued")) io("queued", job.queued);
+  if (io.has("saves_itself")) io("saves_itself", job.saves_itself);
 }
 
 static void fields(auto& io, Is<HostReport> auto& report) {

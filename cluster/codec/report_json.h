@@ -23,11 +23,11 @@ namespace flowcon::cluster::policy {
 
 /// {"id","name","draining","moves","moves_here","cores","move_seconds","containers":[{"id","name",
 /// "category","value","converged_age","migrated_age","rebalanced","movable","left","width","moves",
-/// "beginning"}]}
+/// "beginning","queued","saves_itself"}]}
 [[nodiscard]] std::string render_report(const HostReport& report);
-/// Unknown members are ignored; without "moves_here" it is "moves". Errors: not JSON, another
-/// member that is missing or one out of its range, an id that is there twice or no engine's, more
-/// than 10,000 containers; the sentence names it.
+/// Unknown members are ignored; without "moves_here" it is "moves", and the last two may be
+/// missing. Errors: not JSON, another member that is missing or one out of its range, an id that is
+/// there twice or no engine's, more than 10,000 containers; the sentence names it.
 [[nodiscard]] Result<HostReport> parse_report(std::string_view text);
 
 }  // namespace flowcon::cluster::policy

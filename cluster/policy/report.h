@@ -30,6 +30,8 @@ struct JobReport {
   std::optional<double> width;  ///< that it can use; empty: not known
   std::uint32_t moves = 0;      ///< how often a policy moved it
   bool beginning = false;       ///< it has done nothing yet since it began on its host
+  bool queued = false;          ///< a job of the queue, which says where it runs
+  bool saves_itself = false;    ///< its labels say how
 };
 
 struct HostReport {

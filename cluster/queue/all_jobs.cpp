@@ -103,7 +103,9 @@ void bind_to_hosts(AllJobs& all) {
     if (!all.known[job].is_waiting || goes_anywhere) continue;
     policy::WaitingTask& task = all.view.jobs[job];
     std::vector<bool> has;
-    for (std::size_t i = 0; i < all.hosts.size(); ++i) has.push_back(may_go(all, job, i));
+    for (std::size_t i = 0; i < all.hosts.size(); ++i) {
+      has.push_back(!is_avoided(all, job, i) && suits(all, job, i));  // one that drains gives none
+    }
     if (std::find(has.begin(), has.end(), false) == has.end()) continue;
     if (kinds.size() >= kMostKinds && !kinds.contains(has)) continue;  // orders look at each again
     std::string& kind = kinds[has];
@@ -130,6 +132,7 @@ void add_host(AllJobs& all, const HostJobs& host, const std::string& name) {
   all.open.push_back(host.is_open);
   all.addressed.push_back(host.has_address);
   all.takes_early.push_back(host.takes_early);
+  all.draining.push_back(host.is_draining);
   all.view.nodes.push_back({name, host.offer, host.free});
   all.view.totals.insert(all.view.totals.end(), host.totals.begin(), host.totals.end());
   all.view.most.push_back(host.most);
@@ -144,6 +147,18 @@ void keep_running(AllJobs& all, std::set<std::size_t> shared) {
     const bool is_beside = std::any_of(nodes.begin(), nodes.end(),
                                        [&](std::size_t node) { return shared.contains(node); });
     job.is_parkable = job.is_parkable && !is_beside;
+  }
+}
+
+// The room of those is nobody's: their host gives none.
+void leave_draining(AllJobs& all) {
+  for (std::size_t i = 0; i < all.known.size(); ++i) {
+    policy::WaitingTask& job = all.view.jobs[i];
+    const std::vector<std::size_t> nodes = nodes_of(job.placed);
+    all.known[i].is_to_leave =
+        job.is_parkable && std::any_of(nodes.begin(), nodes.end(),
+                                       [&](std::size_t node) { return all.draining[node]; });
+    job.is_parkable = job.is_parkable && !all.known[i].is_to_leave;
   }
 }
 
@@ -220,7 +235,7 @@ bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node) {
 }
 
 bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
-  return !is_avoided(all, job, node) && suits(all, job, node);
+  return !all.draining[node] && !is_avoided(all, job, node) && suits(all, job, node);
 }
 
 double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
@@ -273,6 +288,7 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
     }
   }
   keep_running(all, std::move(claims.shared));
+  leave_draining(all);
   bind_to_hosts(all);
   return all;
 }

@@ -27,6 +27,7 @@ struct AllJobs {
     std::optional<GroupShape> group = {};
     std::optional<std::size_t> first = {};  ///< where its first worker runs, which stays
     std::optional<double> launch = {};      ///< ReportedJob::launch
+    bool is_to_leave = false;               ///< it may be parked, and has a host that drains
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
@@ -39,6 +40,7 @@ struct AllJobs {
   std::vector<bool> open;                            ///< HostJobs::is_open, at their places
   std::vector<bool> addressed;                       ///< HostJobs::has_address, at their places
   std::vector<bool> takes_early;                     ///< HostJobs::takes_early, at their places
+  std::vector<bool> draining;                        ///< HostJobs::is_draining, at their places
   bool is_settling = false;  ///< room that was given up will be free in a moment
 };
 
@@ -54,8 +56,9 @@ struct AllJobs {
 void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// Has this host just refused it?
 [[nodiscard]] bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node);
-/// Has this host not just refused it, the network that the job has or may get, and processors that
-/// its image is for? Of its own host nobody asks that: its user chose both.
+/// Does this host not drain, has it not just refused it, and has it the network that the job has or
+/// may get, and processors that its image is for? Of its own host nobody asks these two: its user
+/// chose both.
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
 /// Are there hosts for whose processors its image is not, as far as is known?
 [[nodiscard]] bool is_for_some(const AllJobs& all, std::size_t job);
@@ -71,10 +74,10 @@ inline constexpr double kSameSeconds = 1;
 /// image or a refusal, the others have as much as anybody may want of a resource that its tasks ask
 /// for: so it is decided for these alone. A job that holds its room on one that is not is left out:
 /// it runs, as far as anybody knows. To each host that tells of a job of one id one is its own.
-/// Beside one that has begun early nobody is parked. To park a job costs the median of what they
-/// say. `now`, `starve_limit` as in policy::QueueView. `promises`: a job has its room on another
-/// host as far as these or that host say so, and is left out as far as they do not; null: owners
-/// are believed.
+/// Beside one that has begun early nobody is parked, and what is to leave a host that drains is
+/// parked for nobody. To park a job costs the median of what they say. `now`, `starve_limit` as in
+/// policy::QueueView. `promises`: a job has its room on another host as far as these or that host
+/// say so, and is left out as far as they do not; null: owners are believed.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
                                const Promises* promises = nullptr);
 

@@ -80,8 +80,9 @@ void Conductor::look() {
     return;
   }
   const bool has_partner = has_partners();
-  const auto matters = [](const auto& one) {
-    return may_start(*one.second) || is_elastic(*one.second);
+  const bool is_draining = world_.network.is_draining();
+  const auto matters = [is_draining](const auto& one) {
+    return is_draining || may_start(*one.second) || is_elastic(*one.second);
   };
   if (!has_partner && std::none_of(open.begin(), open.end(), matters)) {
     is_due_ = false;

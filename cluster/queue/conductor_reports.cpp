@@ -230,13 +230,13 @@ void Conductor::report_jobs(HostJobs& report) {
 
 HostJobs Conductor::report() {
   const Offer offer = owner_.offer();
-  const bool is_draining = world_.network.is_draining();
   HostJobs report;
+  report.is_draining = world_.network.is_draining();
   report.id = world_.network.own_id();
   report.name = world_.host.view().name;
   report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
   const policy::Amounts none{{"cpu", 0.0}, {"mem", 0.0}};
-  const bool gives_room = !is_draining && owner_.hears_engine();
+  const bool gives_room = !report.is_draining && owner_.hears_engine();
   const HostRoom::Room room = gives_room ? room_.room() : HostRoom::Room{none, none};
   report.free = room.free;
   report.most = room.most;

@@ -360,6 +360,7 @@ static void host_fields(Io& io, auto& host, std::size_t most) {
   amounts(io, "most", host.most, -kMostAmount);
   if (io.has("takes_early")) io("takes_early", host.takes_early);
   if (io.has("has_early")) io("has_early", host.has_early);
+  if (io.has("draining")) io("draining", host.is_draining);
   ids(io, "births", host.births, kMostBirthsTold);
   if (io.has("owners")) io.as("owners", host.owners, owners_in, owners_told);
   io.as("jobs", host.jobs, jobs_in, [most](const auto& jobs) { return first_of(jobs, most); });

@@ -60,7 +60,7 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
     const policy::QueueNode& node = view.nodes[i];
     const bool is_nearer =
         nearest == nullptr || distance(request, node) < distance(request, *nearest);
-    if (is_nearer && fits(request, node.cap)) nearest = &node;
+    if (is_nearer && fits(request, node.cap) && !all.draining[i]) nearest = &node;
     if (!task.may_spread || !may_go(all, job, i)) continue;
     if (several.empty()) {
       together = node.idle;
@@ -71,6 +71,10 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
   }
   const policy::AlikeTasks workers{task.request, task.workers}, ps{task.ps_request, task.ps};
   if (nearest == nullptr && !could_hold(several, workers, ps)) {
+    for (std::size_t i = 0; i < view.nodes.size(); ++i) {
+      const bool is_drained = all.draining[i] && fits(request, view.nodes[i].cap);
+      if (is_drained) return "waits until " + view.nodes[i].id + " stops draining";
+    }
     if (!all.known[job].avoided.empty()) return "waits until a host is asked again";
     std::string why = "no reachable host could hold it" +
                       std::string(several.size() > 1 ? ", nor several together" : "") +

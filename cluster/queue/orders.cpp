@@ -113,6 +113,11 @@ class Orders {
 
   // That what others use leaves a job less than it asks for is no reason while nobody waits.
   void park(const policy::QueuePlan& plan) {
+    for (std::size_t job = 0; job < all_.known.size(); ++job) {
+      if (!all_.known[job].is_to_leave || has_order(job)) continue;
+      give(job, Order::Op::park);
+      return;
+    }
     const auto waits = [](const AllJobs::Known& job) { return job.is_waiting; };
     if (std::none_of(all_.known.begin(), all_.known.end(), waits)) return;
     for (const std::string& id : plan.parks) {

@@ -134,8 +134,7 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   const ctrl::Settings settings = ctrl::parse_labels(container->labels);
   ticket.checkpoint = settings.checkpoint;
   ticket.hides_signal = container->labels.contains("signal");
-  ticket.saves_itself = settings.migrate == ctrl::Migrate::app || settings.checkpoint.signal > 0 ||
-                        !settings.checkpoint.command.empty();
+  ticket.saves_itself = ctrl::saves_itself(settings);
   for (const json::value& mount : list_of(*parsed, "Mounts")) {
     const json::value& writes = member(mount, "RW");
     const bool is_read_only = writes.is_bool() && !writes.get_bool();

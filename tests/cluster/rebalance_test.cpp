@@ -248,7 +248,7 @@ TEST_CASE("a report has ages, and no time of any clock") {
   CHECK(
       render_json(said.at("containers").at(0)) ==
       R"({"id":"a","name":"name-a","category":"CC","value":0.494,"converged_age":4,)"
-      R"("migrated_age":null,"rebalanced":false,"movable":true,"left":null,"width":null,"moves":0,"beginning":false})");
+      R"("migrated_age":null,"rebalanced":false,"movable":true,"left":null,"width":null,"moves":0,"beginning":false,"queued":false,"saves_itself":false})");
 }
 
 }  // namespace

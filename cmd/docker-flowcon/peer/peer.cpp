@@ -115,15 +115,31 @@ int change_drain(const Session& session, const std::string& name, const std::str
   return kDone;
 }
 
-// Why a host is not empty, "" = it is: "still there: vae, gru", those that no policy may migrate
-// marked; what is on its way is in no list.
-Result<std::string> why_not_empty(const json::value& cluster, const std::string& host) {
+// Why a container of a host that drains is not migrated; "" = it is.
+std::string why_it_stays(const json::value& container) {
+  if (is_true(member(container, "movable"))) return "";
+  if (!is_true(member(container, "queued"))) return "its label flowcon.migrate lets it stay";
+  if (!is_true(member(container, "saves_itself"))) {
+    return "a job that cannot save itself, it stays until it ends";
+  }
+  return "a job that is parked, unless park = off or it does not save itself in time";
+}
+
+// "vae, gru (WHY)": what is there, or what of it is not migrated.
+std::string containers_on(const json::value& cluster, const std::string& host, bool all) {
   std::string names;
   for (const json::value& one : list_of(member(cluster, "containers"))) {
-    if (text_of(member(one, "host")) != host) continue;
+    const std::string why = why_it_stays(one);
+    if (text_of(member(one, "host")) != host || (!all && why.empty())) continue;
     names += (names.empty() ? "" : ", ") + printable(text_of(member(one, "name")), 100) +
-             (is_true(member(one, "movable")) ? "" : " (its label flowcon.migrate lets it stay)");
+             (why.empty() ? "" : " (" + why + ")");
   }
+  return names;
+}
+
+// Why a host is not empty, "" = it is; what is on its way is in no list.
+Result<std::string> why_not_empty(const json::value& cluster, const std::string& host) {
+  const std::string names = containers_on(cluster, host, true);
   if (!names.empty()) return "still there: " + names;
   for (const json::value& one : list_of(member(cluster, "hosts"))) {
     if (text_of(member(one, "name")) != host) continue;
@@ -156,6 +172,18 @@ int wait_until_empty(const Session& session, const PeerDrainOptions& options) {
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(options.look_seconds));
   }
+}
+
+// What of it will not be migrated. The host drains, whether that is known or not.
+int say_what_stays(const Session& session, const std::string& name) {
+  const Result<DaemonClient> daemon = find_daemon(session, "peer drain");
+  const Result<SshAddress> peer = parse_ssh_address(name);
+  if (!daemon || !peer) return kDone;
+  const Result<json::value> cluster = daemon->with_timeout(kPatience).get("/v1/cluster");
+  if (!cluster) return kDone;
+  const std::string names = containers_on(*cluster, host_and_port(*peer), false);
+  if (!names.empty()) session.terminal.err << "not migrated: " << names << "\n";
+  return kDone;
 }
 
 }  // namespace
@@ -215,7 +243,8 @@ void declare_peer_undrain(CLI::App& app, PeerDrainOptions& options) {
 
 int run_peer_drain(const Session& session, const PeerDrainOptions& options) {
   const int status = change_drain(session, options.host, "drain");
-  return status == kDone && options.wait ? wait_until_empty(session, options) : status;
+  if (status != kDone) return status;
+  return options.wait ? wait_until_empty(session, options) : say_what_stays(session, options.host);
 }
 
 int run_peer_undrain(const Session& session, const PeerDrainOptions& options) {

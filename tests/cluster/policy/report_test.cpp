@@ -53,6 +53,7 @@ TEST_CASE("a report is read back as it was") {
   sent.containers[0].width = 1.5;
   sent.containers[0].moves = 2;
   sent.containers[0].beginning = true;
+  sent.containers[0].queued = sent.containers[0].saves_itself = true;
   sent.cores = 4;
   sent.move_seconds = 7.5;
   const Result<HostReport> read = parse_report(render_report(sent));
@@ -62,6 +63,9 @@ TEST_CASE("a report is read back as it was") {
   CHECK(read->containers[0].width == 1.5);
   CHECK(read->containers[0].moves == 2);
   CHECK(read->containers[0].beginning);
+  CHECK(read->containers[0].queued);
+  CHECK(read->containers[0].saves_itself);
+  CHECK_FALSE(read->containers[1].queued);
   CHECK_FALSE(read->containers[1].beginning);
   CHECK_FALSE(read->containers[1].left);
   CHECK(read->cores == 4);
@@ -78,6 +82,11 @@ TEST_CASE("members of a report that are not known are ignored, and none may be m
   REQUIRE(told.find(newer) != std::string::npos);
   told.erase(told.find(newer), newer.size());
   CHECK(parse_report(told)->moves_here == 3);
+  std::string unqueued = good;
+  const std::string last = ",\"queued\":false,\"saves_itself\":false";
+  REQUIRE(unqueued.find(last) != std::string::npos);
+  unqueued.erase(unqueued.find(last), last.size());
+  CHECK(parse_report(unqueued).has_value());
   for (const char* name : {"left", "width", "moves", "beginning", "cores", "move_seconds"}) {
     std::string text = good;
     const std::size_t at = text.find("\"" + std::string(name) + "\"");

@@ -67,6 +67,23 @@ TEST_CASE_METHOD(PeerFixture, "drain and undrain ask flowcond, the name encoded"
   CHECK(failed.err == "h2 cannot be told\n");
 }
 
+TEST_CASE_METHOD(PeerFixture, "drain says what is not migrated, and why") {
+  fake.answer("POST /v1/peers/h2/drain", 200, R"({"name":"h2"})");
+  fake.answer("GET /v1/cluster", 200,
+              R"({"hosts":[{"name":"h2","moves":0}],"containers":[)"
+              R"({"host":"h1","name":"far"},{"host":"h2","name":"vae","movable":true},)"
+              R"({"host":"h2","name":"gru","movable":false},)"
+              R"({"host":"h2","name":"long","movable":false,"queued":true,"saves_itself":false},)"
+              R"({"host":"h2","name":"lm","movable":false,"queued":true,"saves_itself":true}]})");
+  const Outcome drained = run({"drain", "h2"});
+  CHECK(drained.status == 0);
+  CHECK(drained.out == "h2\n");
+  CHECK(drained.err ==
+        "not migrated: gru (its label flowcon.migrate lets it stay), "
+        "long (a job that cannot save itself, it stays until it ends), "
+        "lm (a job that is parked, unless park = off or it does not save itself in time)\n");
+}
+
 TEST_CASE_METHOD(PeerFixture, "drain --wait says what stays, and ends when the host is empty") {
   fake.answer("POST /v1/peers/h2/drain", 200, R"({"name":"h2"})");
   fake.answer("GET /v1/cluster", 200,
