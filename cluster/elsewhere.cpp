@@ -219,6 +219,9 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
       wanted->method == "GET" &&
       (wanted->target == kStatus || wanted->target == kQueueList || path == kProfiles);
   if (!name && !is_look) co_return failure(403, "peers may not call that");
+  if (path == kProfiles && !host_.config().queue.estimate_share) {
+    co_return failure(403, "this host shares no profiles: estimate-share is off");
+  }
   if (name) {
     const std::optional<Way> way = way_of(*name);
     const bool goes_on = way && wanted->hops < kMostHops;

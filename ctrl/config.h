@@ -119,8 +119,9 @@ struct QueueOptions {
   /// That hosts share, for jobs of several containers: kAutoNetwork, kNoNetwork, host, ports, or an
   /// overlay's name.
   std::string group_network = kNoNetwork;
-  std::string advertise;  ///< address at which other hosts reach this one; "" = none
-  PortRange group_ports;  ///< for tasks in the host's network, or published
+  std::string advertise;       ///< address at which other hosts reach this one; "" = none
+  PortRange group_ports;       ///< for tasks in the host's network, or published
+  bool estimate_share = true;  ///< peers may read this host's profiles
 };
 
 struct Config {

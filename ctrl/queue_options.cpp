@@ -132,6 +132,11 @@ std::vector<Option> queue_options() {
       group_network_option(),
       advertise_option(),
       group_ports_option(),
+      on_off("estimate-share",
+             "peers may read what runs on this host needed and the words and numbers of their "
+             "commands, to estimate jobs by it; a peer keeps what it has read until its flowcond "
+             "restarts",
+             at<&Config::queue, &QueueOptions::estimate_share>),
   };
 }
 

@@ -135,6 +135,7 @@ JobEntry with_outcome(const JobEntry& entry, double now) {
   const JobEntry* unsaved = find_end(group, TaskEnd::unsaved);
   if (unsaved != nullptr || find_end(group, TaskEnd::saved) != nullptr) {
     next.has_parked = true;
+    next.has_saved = unsaved == nullptr;
     next.is_unparkable = entry.is_unparkable || unsaved != nullptr;
     return comes_to(JobState::waiting, unsaved != nullptr ? said_of(*unsaved) : "has saved itself");
   }

@@ -97,6 +97,7 @@ Step parked(const JobEntry& entry, const JobFacts& facts) {
   JobEntry next = entry;
   next.is_unparkable = !has_saved;
   next.has_parked = true;
+  next.has_saved = has_saved;
   return write(again(next, facts,
                      has_saved ? "has saved itself"
                                : "ended with status " + std::to_string(facts.status) +
@@ -213,8 +214,12 @@ Step ended(const JobEntry& entry, const JobFacts& facts) {
                        "was killed for memory, runs again with twice as much"));
   }
   if (facts.status == 0) return close(entry, facts, JobState::done, "");
-  const std::string why = was_killed_itself(facts) ? "was killed for memory again" : how;
-  if (entry.retries <= 0) return close(entry, facts, JobState::failed, why);
+  const bool was_killed = was_killed_itself(facts);
+  const std::string why = was_killed ? "was killed for memory again" : how;
+  if (entry.retries <= 0) {
+    const std::string where = was_killed ? "" : "; see docker flowcon logs " + entry.name;
+    return close(entry, facts, JobState::failed, why + where);
+  }
   JobEntry next = entry;
   --next.retries;
   return write(again(next, facts, why + ", starts again"));
@@ -269,6 +274,7 @@ JobEntry moved(JobEntry entry, JobState state, double now, const std::string& no
   entry.served = std::max(served(entry, now), is_served_in(entry.state) ? kLeastServed : 0);
   entry.since = now;
   entry.state = state;
+  entry.has_saved = entry.has_saved && (state == JobState::waiting || state == JobState::returning);
   return written(std::move(entry), now, note);
 }
 

@@ -170,6 +170,7 @@ struct JobEntry {
   bool was_asked_to_save = false;  ///< in this life
   bool is_unparkable = false;      ///< it did not save when it was asked to; cleared by a new try
   bool has_parked = false;         ///< its run has several parts
+  bool has_saved = false;          ///< its last part ended so, and no other has begun
   bool has_doubled = false;        ///< it was killed for memory once
   double least_memory = 0;         ///< that it asks for since then
   std::optional<double> cores;     ///< that it was promised at its last start

@@ -185,6 +185,7 @@ static void fields(auto& io, Is<JobEntry> auto& entry) {
   io("asked_to_save", entry.was_asked_to_save);
   io("unparkable", entry.is_unparkable);
   io("parked", entry.has_parked);
+  if (io.has("saved", entry.has_saved)) io("saved", entry.has_saved);
   io("doubled", entry.has_doubled);
   number(io, "least_memory", entry.least_memory, kMostAmount);
   amount(io, "cores", entry.cores);

@@ -466,12 +466,21 @@ class Orders {
     return *seen.left * (1 - std::pow(ratio, usual.growth)) >= usual.gain * all_.view.pause;
   }
 
+  // On another host, where nothing has to be sent to.
+  bool has_all_there(const NextHost& next) const {
+    const AllJobs::Known& job = all_.known[next.job];
+    const bool is_known = job.freight && job.sent_to.empty();
+    return is_known && all_.hosts[next.node] != job.owner &&
+           seconds_to(all_, next.job, next.node) <= 0;
+  }
+
   // Of those that go on waiting.
   void look_ahead() {
     for (const NextHost& next : next_hosts(all_, waiting_, idle_)) {
       JobOrder& order = order_of(next.job);
-      order.obstacle =
-          "next on " + all_.view.nodes[next.node].id + " in about " + rough(next.seconds);
+      order.obstacle = "next on " + all_.view.nodes[next.node].id + " in about " +
+                       rough(next.seconds) +
+                       (has_all_there(next) ? "; image and data are there" : "");
       order.early_in = next.early_in;
       const bool begins = next.early_in && *next.early_in <= 0;
       if (!begins && !next.is_due) continue;

@@ -268,7 +268,7 @@ void Owner::tell(const Job& job) {
   } else if (is_closed(entry.state)) {
     event.kind = ctrl::EventKind::job_ended;
   } else if (entry.state == JobState::waiting) {
-    event.kind = entry.has_parked ? ctrl::EventKind::job_parked : ctrl::EventKind::job_waits;
+    event.kind = entry.has_saved ? ctrl::EventKind::job_parked : ctrl::EventKind::job_waits;
   } else {
     ctrl::log::debug(event.sentence);
     return;

@@ -287,6 +287,15 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what c
   CHECK(host.calls_.empty());
 }
 
+TEST_CASE_METHOD(ElsewhereStand, "with estimate-share off no peer reads profiles") {
+  host.config_.queue.estimate_share = false;
+  const Response answer = take(call("GET", "/v1/profiles?since=5&after=1"), '3');
+  CHECK(answer.status == 403);
+  CHECK(text_in(answer.body, "error") == "this host shares no profiles: estimate-share is off");
+  CHECK(host.calls_.empty());
+  CHECK(take(call("GET", "/v1/status"), '3').status == 200);
+}
+
 TEST_CASE_METHOD(ElsewhereStand, "what a container prints is told to the host that it came from") {
   moves.views_ = {moved("vae", '2', '1')};
   host.ids_ = {{"vae", "vae-id"}, {"own", "own-id"}};

@@ -66,7 +66,10 @@ TEST_CASE("a job far from its turn is not sent ahead") {
   Hosts hosts;
   hosts.fill(3000);
   CHECK(hosts.until(
-      [&] { return text_of(hosts.job("second"), "note") == "next on h1 in about 50 min"; }, 30));
+      [&] {
+        return text_of(hosts.job("second"), "note").starts_with("next on h1 in about 50 min");
+      },
+      30));
   hosts.run(60);
   CHECK(hosts.copy("second") == nullptr);
 }

@@ -446,6 +446,7 @@ TEST_CASE("parking waits for each worker") {
     entry = settled(entry);
     CHECK(entry.state == JobState::waiting);
     CHECK(entry.has_parked);
+    CHECK(entry.has_saved);
     CHECK_FALSE(entry.is_unparkable);
   }
   SECTION("where one runs on after others have saved themselves all start again") {

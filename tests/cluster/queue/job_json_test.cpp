@@ -29,6 +29,7 @@ JobEntry some_entry() {
   entry.was_asked_to_save = true;
   entry.is_unparkable = true;
   entry.has_parked = true;
+  entry.has_saved = true;
   entry.has_doubled = true;
   entry.least_memory = 4e9;
   entry.cores = 1.5;
@@ -94,6 +95,7 @@ JobEntry any_entry(std::mt19937& random) {
   entry.was_asked_to_save = flag();
   entry.is_unparkable = flag();
   entry.has_parked = flag();
+  entry.has_saved = flag();
   entry.has_doubled = flag();
   entry.least_memory = any_number(random);
   entry.cores = maybe();
@@ -208,6 +210,7 @@ TEST_CASE("a job's entry is read back as it was written") {
   CHECK(read->was_asked_to_save);
   CHECK(read->is_unparkable);
   CHECK(read->has_parked);
+  CHECK(read->has_saved);
   CHECK(read->has_doubled);
   CHECK(read->least_memory == 4e9);
   CHECK(read->cores == 1.5);

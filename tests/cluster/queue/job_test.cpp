@@ -193,7 +193,7 @@ TEST_CASE("a job that fails runs again while it has retries, then it has failed"
   running.retries = 0;
   const Step failed = next_step(running, seen(TicketCopy::ended, "1", 3));
   CHECK(told(failed) == "failed");
-  CHECK(failed.entry->note == "ended with status 3");
+  CHECK(failed.entry->note == "ended with status 3; see docker flowcon logs vae");
 }
 
 TEST_CASE("a job that is killed for memory runs once more with twice as much, at no retry") {
@@ -258,6 +258,7 @@ TEST_CASE("a job that is to give its room away is asked to save, and waits when 
   const Step parked = next_step(*parks.entry, seen(TicketCopy::ended, "1"));
   CHECK(told(parked) == "waiting");
   CHECK(parked.entry->note == "has saved itself");
+  CHECK(parked.entry->has_saved);
   CHECK_FALSE(parked.entry->was_asked_to_save);
   JobFacts stopped = seen(TicketCopy::ended, "1", 143);
   stopped.has_saved = true;
@@ -286,6 +287,7 @@ TEST_CASE("a job that ends with an error when it is asked to save waits, and is 
   const Step parked = next_step(asked_job(), seen(TicketCopy::ended, "1", 1));
   CHECK(told(parked) == "waiting");
   CHECK(parked.entry->is_unparkable);
+  CHECK_FALSE(parked.entry->has_saved);
   JobEntry running = job_in(JobState::running, "1");
   running.is_unparkable = true;
   const JobFacts facts = with_order(seen(TicketCopy::running, "1"), Order::Op::park);

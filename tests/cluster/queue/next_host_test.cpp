@@ -79,6 +79,20 @@ TEST_CASE("a job that waits is told which host it gets next, and when") {
   CHECK_FALSE(orders.at(job_id('w')).order);
 }
 
+TEST_CASE("a job that waits is told where nothing has to be sent to its next host") {
+  HostJobs home = host('1', 0), other = host('2', 0);
+  home.jobs = {running('a', '1', 4, 600), waiting('w', 2)};
+  other.jobs = {running('b', '2', 4, 150)};
+  other.images = {kImage};
+  CHECK(ordered({home, other}).at(job_id('w')).obstacle ==
+        "next on h2 in about 3 min; image and data are there");
+  home.jobs[1].freight->data_bytes = kMegabyte;
+  CHECK(ordered({home, other}).at(job_id('w')).obstacle == "next on h2 in about 3 min");
+  // Nor is it said of home, where all is in any case.
+  home.jobs[0].task.left = 60;
+  CHECK(ordered({home, other}).at(job_id('w')).obstacle == "next on h1 in about 60 s");
+}
+
 TEST_CASE("what a job lacks is sent once its way takes as long as the room there") {
   HostJobs home = host('1', 0), other = host('2', 0);
   home.jobs = {running('a', '1', 4, 600), waiting('w', 2, 100)};

@@ -245,7 +245,7 @@ TEST_CASE("a job that fails starts again as often as it may") {
   bench.engine.end_with(id, 3);
   bench.run(5);
   CHECK(bench.state("vae") == "failed");
-  CHECK(bench.note("vae") == "ended with status 3");
+  CHECK(bench.note("vae") == "ended with status 3; see docker flowcon logs vae");
   CHECK(member(bench.job("vae"), "exit").as_int64() == 3);
 }
 
@@ -508,19 +508,6 @@ TEST_CASE("of what another host tells of its decisions only objects count") {
   const auto both = queue::decisions_in(R"({"decision":{"time":1},"placement":null,"x":{}})");
   CHECK(both.size() == 2);
   CHECK(both.at("decision").is_object());
-}
-
-TEST_CASE("hooks are told when a job waits, starts and has ended") {
-  QueueBench bench;
-  const std::string id = bench.submit("vae", "cpu=1,mem=1G");
-  bench.run(3);
-  bench.engine.end_with(id, 0);
-  bench.run(3);
-  std::vector<std::string> told;
-  for (const ctrl::Event& event : bench.host.told_) {
-    told.emplace_back(ctrl::name(event.kind));
-  }
-  CHECK(told == std::vector<std::string>{"job-waits", "job-started", "job-ended"});
 }
 
 TEST_CASE("a job that its engine took down with itself runs again") {

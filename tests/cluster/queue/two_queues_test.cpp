@@ -121,6 +121,7 @@ TEST_CASE("a job is parked there, comes home held, and starts again when it is r
   REQUIRE(hosts.comes_to("vae", "running", 20));
   hosts.call("POST", "/v1/queue/vae/park");
   REQUIRE(hosts.comes_to("vae", "waiting", 30));
+  CHECK(hosts.h2.host.told_.back().kind == ctrl::EventKind::job_parked);
   CHECK(hosts.job("vae").at("held").as_bool());
   CHECK(hosts.h1.engine.boxes_.empty());
   hosts.call("POST", "/v1/queue/vae/release");

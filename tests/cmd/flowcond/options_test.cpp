@@ -250,16 +250,17 @@ TEST_CASE("options of the queue have their defaults, their bounds and their name
   ctrl::Config config;
   std::map<std::string, std::string> said_at;
   CHECK((config.queue.policy == "left" && config.queue.starve_limit == 1800 && config.queue.park));
-  const std::string file = files.write(
-      "f.conf", "offer = cpu=2, mem=1G\nqueue-policy = kod2\nstarve-limit = 60\npark = off\n");
+  const std::string file = files.write("f.conf",
+                                       "offer = cpu=2, mem=1G\nqueue-policy = kod2\nstarve-limit = "
+                                       "60\npark = off\nestimate-share = off\n");
   REQUIRE(read_config_file(file, config, said_at).has_value());
   CHECK((config.queue.offer.cpu == 2 && config.queue.policy == "kod2"));
-  CHECK((config.queue.starve_limit == 60 && !config.queue.park));
+  CHECK((config.queue.starve_limit == 60 && !config.queue.park && !config.queue.estimate_share));
   CHECK(problem_of("queue-policy = best\n").find("none of left|kod2|fifo") != std::string::npos);
   CHECK(problem_of("starve-limit = 0\n").find("is not a number from 1 to") != std::string::npos);
   CHECK(problem_of("park = maybe\n").find("none of on|off") != std::string::npos);
   ctrl::Config reloaded;
-  for (const char* name : {"offer", "queue-policy", "starve-limit", "park"}) {
+  for (const char* name : {"offer", "queue-policy", "starve-limit", "park", "estimate-share"}) {
     const ctrl::Option* option = ctrl::find_option(name);
     CHECK_FALSE(option->needs_restart);
     option->copy(reloaded, config);
