@@ -16,6 +16,7 @@ struct Freight {
   /// Of these the volumes that it only reads, which may be there: by what their copies are called.
   std::map<std::string, std::uint64_t> shared;
   std::string architecture = {};  ///< of the image (migration/plan/architecture.h); "" = not known
+  std::string bound = {};         ///< why it cannot leave its host, for people; "" = it can
 };
 
 }  // namespace flowcon::cluster

@@ -13,7 +13,8 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-constexpr double kUnmeasured = 12.5e6;  // bytes a second: 100 Mbit/s
+constexpr double kUnmeasured = 12.5e6;    // bytes a second: 100 Mbit/s
+constexpr const char* kHosts = "hosts ";  // begins what only some have, as if it were a resource
 
 // Between two hosts.
 double rate_of(const AllJobs& all, const std::string& from, const std::string& to) {
@@ -89,36 +90,24 @@ bool needs_network(const AllJobs& all, std::size_t job) {
 bool suits(const AllJobs& all, std::size_t job, std::size_t node) {
   const AllJobs::Known& known = all.known[job];
   if (needs_network(all, job) && !shares_network(all, known, node)) return false;
-  return all.hosts[node] == known.owner || !known.freight ||
-         migration::runs_on(all.architectures[node], known.freight->architecture);
+  if (!known.is_far.empty() && known.is_far[node]) return false;
+  if (all.hosts[node] == known.owner) return true;
+  if (known.is_weighing || !why_bound(all, job).empty()) return false;
+  return !known.freight || migration::runs_on(all.architectures[node], known.freight->architecture);
 }
 
-void bind_to_hosts(AllJobs& all) {
-  constexpr double kPlenty = 1e6;  // tasks
-  constexpr std::size_t kMostKinds = 32;
-  std::map<std::vector<bool>, std::string> kinds;
-  for (std::size_t job = 0; job < all.known.size(); ++job) {
-    const bool goes_anywhere =
-        !needs_network(all, job) && !is_for_some(all, job) && all.known[job].avoided.empty();
-    if (!all.known[job].is_waiting || goes_anywhere) continue;
-    policy::WaitingTask& task = all.view.jobs[job];
-    std::vector<bool> has;
-    for (std::size_t i = 0; i < all.hosts.size(); ++i) {
-      has.push_back(!is_avoided(all, job, i) && suits(all, job, i));  // one that drains gives none
-    }
-    if (std::find(has.begin(), has.end(), false) == has.end()) continue;
-    if (kinds.size() >= kMostKinds && !kinds.contains(has)) continue;  // orders look at each again
-    std::string& kind = kinds[has];
-    if (kind.empty()) {
-      kind = "hosts " + std::to_string(kinds.size());
-      for (std::size_t i = 0; i < has.size(); ++i) {
-        all.view.nodes[i].cap.emplace_back(kind, has[i] ? kPlenty : 0);
-        all.view.nodes[i].idle.emplace_back(kind, has[i] ? kPlenty : 0);
-        all.view.most[i].emplace_back(kind, has[i] ? kPlenty : 0);
-      }
-    }
-    task.request.emplace_back(kind, 1);
-    task.ps_request.emplace_back(kind, 1);
+void unbind(AllJobs& all) {
+  const auto forget = [](policy::Amounts& amounts) {
+    std::erase_if(amounts, [](const auto& one) { return one.first.starts_with(kHosts); });
+  };
+  for (policy::QueueNode& node : all.view.nodes) {
+    forget(node.cap);
+    forget(node.idle);
+  }
+  for (policy::Amounts& most : all.view.most) forget(most);
+  for (policy::WaitingTask& task : all.view.jobs) {
+    forget(task.request);
+    forget(task.ps_request);
   }
 }
 
@@ -138,10 +127,12 @@ void add_host(AllJobs& all, const HostJobs& host, const std::string& name) {
   all.view.most.push_back(host.most);
 }
 
-// Where one has begun early nobody is parked: those whose place it gets are at their end.
-void keep_running(AllJobs& all, std::set<std::size_t> shared) {
+// Where one has begun early nobody is parked: those whose place it gets are at their end. Nor for
+// one that is being weighed, which may have room elsewhere.
+void keep_running(AllJobs& all, std::set<std::size_t> shared, std::set<std::size_t> weighing) {
   std::erase_if(shared,
                 [&](std::size_t node) { return !is_overbooked(all.view.nodes[node].idle); });
+  shared.merge(weighing);
   for (policy::WaitingTask& job : all.view.jobs) {
     const std::vector<std::size_t> nodes = nodes_of(job.placed);
     const bool is_beside = std::any_of(nodes.begin(), nodes.end(),
@@ -234,6 +225,12 @@ bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node) {
   return std::find(avoided.begin(), avoided.end(), all.hosts[node]) != avoided.end();
 }
 
+const std::string& why_bound(const AllJobs& all, std::size_t job) {
+  static const std::string none;
+  const std::optional<Freight>& freight = all.known[job].freight;
+  return freight ? freight->bound : none;
+}
+
 bool may_go(const AllJobs& all, std::size_t job, std::size_t node) {
   return !all.draining[node] && !is_avoided(all, job, node) && suits(all, job, node);
 }
@@ -242,6 +239,38 @@ double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
   const std::uint64_t bytes = lacks(all, job, node);
   if (bytes == 0) return 0;
   return static_cast<double>(bytes) / rate_of(all, all.known[job].owner, all.hosts[node]);
+}
+
+void bind_to_hosts(AllJobs& all) {
+  constexpr double kPlenty = 1e6;  // tasks
+  constexpr std::size_t kMostKinds = 32;
+  std::map<std::vector<bool>, std::string> kinds;
+  unbind(all);
+  for (std::size_t job = 0; job < all.known.size(); ++job) {
+    const AllJobs::Known& known = all.known[job];
+    const bool goes_anywhere = !needs_network(all, job) && !is_for_some(all, job) &&
+                               known.avoided.empty() && !known.is_weighing &&
+                               why_bound(all, job).empty() && known.is_far.empty();
+    if (!known.is_waiting || goes_anywhere) continue;
+    policy::WaitingTask& task = all.view.jobs[job];
+    std::vector<bool> has;
+    for (std::size_t i = 0; i < all.hosts.size(); ++i) {
+      has.push_back(!is_avoided(all, job, i) && suits(all, job, i));  // one that drains gives none
+    }
+    if (std::find(has.begin(), has.end(), false) == has.end()) continue;
+    if (kinds.size() >= kMostKinds && !kinds.contains(has)) continue;  // orders look at each again
+    std::string& kind = kinds[has];
+    if (kind.empty()) {
+      kind = kHosts + std::to_string(kinds.size());
+      for (std::size_t i = 0; i < has.size(); ++i) {
+        all.view.nodes[i].cap.emplace_back(kind, has[i] ? kPlenty : 0);
+        all.view.nodes[i].idle.emplace_back(kind, has[i] ? kPlenty : 0);
+        all.view.most[i].emplace_back(kind, has[i] ? kPlenty : 0);
+      }
+    }
+    task.request.emplace_back(kind, 1);
+    task.ps_request.emplace_back(kind, 1);
+  }
 }
 
 AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
@@ -271,7 +300,9 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
   }
   all.view.pause = policy::median(std::move(pauses)).value_or(PauseMeter().seconds());
   std::set<std::string> ids;
+  std::set<std::size_t> weighing;  // nodes whose jobs are
   for (const HostJobs& owner : hosts) {
+    const std::size_t home = claims.places.at(owner.id);
     for (const ReportedJob& job : owner.jobs) {
       policy::WaitingTask task = job.task;
       if (!ids.insert(task.id).second) task.id += "@" + owner.id;
@@ -279,15 +310,18 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       task.is_parkable = task.is_parkable && !is_parking;
       std::optional<std::size_t> first;
       if (!claims.hold(all, owner, job, task, first)) continue;
+      const bool is_weighing = job.is_weighing && hosts.size() > 1;
+      if (is_weighing && !fits(whole_request(task), all.view.nodes[home].idle)) continue;
+      if (is_weighing) weighing.insert(home);
       all.view.jobs.push_back(std::move(task));
       all.known.push_back({owner.id, job.version, job.places.empty(), job.avoided, job.freight,
-                           job.sent_to, job.group, first, job.launch});
+                           job.sent_to, job.group, first, job.launch, is_weighing});
       if (all.known.back().is_waiting && !could_spread(all, job)) {
         all.view.jobs.back().may_spread = false;
       }
     }
   }
-  keep_running(all, std::move(claims.shared));
+  keep_running(all, std::move(claims.shared), std::move(weighing));
   leave_draining(all);
   bind_to_hosts(all);
   return all;

@@ -25,9 +25,12 @@ struct AllJobs {
     std::optional<Freight> freight;
     std::string sent_to;  ///< of one that waits: the host where all that it needs goes, or is
     std::optional<GroupShape> group = {};
-    std::optional<std::size_t> first = {};  ///< where its first worker runs, which stays
-    std::optional<double> launch = {};      ///< ReportedJob::launch
-    bool is_to_leave = false;               ///< it may be parked, and has a host that drains
+    std::optional<std::size_t> first = {};   ///< where its first worker runs, which stays
+    std::optional<double> launch = {};       ///< ReportedJob::launch
+    bool is_weighing = false;                ///< ReportedJob::is_weighing
+    std::optional<std::size_t> awaits = {};  ///< where it waits for room, by keep_near()
+    std::vector<bool> is_far = {};  ///< hosts, at their places, where it would have its data later
+    bool is_to_leave = false;       ///< it may be parked, and has a host that drains
   };
   policy::QueueView view;
   std::vector<std::string> hosts;  ///< ids, at the places of view.nodes
@@ -58,8 +61,12 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 [[nodiscard]] bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node);
 /// Does this host not drain, has it not just refused it, and has it the network that the job has or
 /// may get, and processors that its image is for? Of its own host nobody asks these two: its user
-/// chose both.
+/// chose both. May it leave that, as far as is known, and is none nearer that comes free in time?
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
+/// Why it cannot leave its own host, for people; "" = it may, or nobody knows.
+[[nodiscard]] const std::string& why_bound(const AllJobs& all, std::size_t job);
+/// Again, where is_far has changed: see all_jobs().
+void bind_to_hosts(AllJobs& all);
 /// Are there hosts for whose processors its image is not, as far as is known?
 [[nodiscard]] bool is_for_some(const AllJobs& all, std::size_t job);
 /// Seconds of seconds_to() that decide nothing.
@@ -70,14 +77,16 @@ inline constexpr double kSameSeconds = 1;
 /// seconds.
 [[nodiscard]] double seconds_to(const AllJobs& all, std::size_t job, std::size_t node);
 
-/// Of the hosts that are heard. Where some may not have a waiting job, for its network, its
-/// image or a refusal, the others have as much as anybody may want of a resource that its tasks ask
-/// for: so it is decided for these alone. A job that holds its room on one that is not is left out:
-/// it runs, as far as anybody knows. To each host that tells of a job of one id one is its own.
-/// Beside one that has begun early nobody is parked, and what is to leave a host that drains is
-/// parked for nobody. To park a job costs the median of what they say. `now`, `starve_limit` as in
-/// policy::QueueView. `promises`: a job has its room on another host as far as these or that host
-/// say so, and is left out as far as they do not; null: owners are believed.
+/// Of the hosts that are heard. Where some may not have a waiting job, for its network, its image,
+/// what binds it to its own host, or a refusal, the others have as much as anybody may want of a
+/// resource that its tasks ask for: so it is decided for these alone. A job that holds its room on
+/// one that is not is left out: it runs, as far as anybody knows. To each host that tells of a job
+/// of one id one is its own. One that is being weighed is left out where its own host has no room,
+/// and makes nobody go there. Beside one that has begun early nobody is parked, and what is to
+/// leave a host that drains is parked for nobody. To park a job costs the median of what they say.
+/// `now`, `starve_limit` as in policy::QueueView. `promises`: a job has its room on another host as
+/// far as these or that host say so, and is left out as far as they do not; null: owners are
+/// believed.
 [[nodiscard]] AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_limit,
                                const Promises* promises = nullptr);
 

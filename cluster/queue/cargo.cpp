@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/hosts_json.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
@@ -12,10 +13,15 @@
 namespace flowcon::cluster::queue {
 namespace {
 
-constexpr double kListEach = 30;      // seconds
-constexpr double kAgain = 60;         // seconds until one that could not be weighed is tried again
-constexpr std::size_t kLooked = 100;  // moves
+constexpr double kListEach = 30;             // seconds
+constexpr double kAgain = 60;                // seconds until it is tried again
+constexpr std::size_t kLooked = 100;         // moves
 constexpr std::uint64_t kLeast = 1'000'000;  // bytes: less says nothing of a link
+
+bool waits_at_home(const Job& job) {
+  return job.entry.state == JobState::waiting && !job.entry.task && job.ticket &&
+         !job.entry.group && !job.group;
+}
 
 }  // namespace
 
@@ -27,17 +33,25 @@ void Cargo::look() {
     ctrl::spawn(world_.host.io(), "images", list());
   }
   if (is_weighing_) return;
-  JobPtr first;
-  for (const auto& [id, job] : jobs_.open()) {
-    const bool is_unknown = job->entry.state == JobState::waiting && !job->entry.task &&
-                            job->ticket && !job->freight && !job->entry.group && !job->group;
-    if (!is_unknown || now < job->weigh_at) continue;
-    const bool comes_first = !first || job->entry.submitted < first->entry.submitted;
-    if (comes_first) first = job;
-  }
+  const JobPtr first = next();
   if (!first) return;
   is_weighing_ = true;
   ctrl::spawn(world_.host.io(), "freight", weigh(first));
+}
+
+// As they came; then those that cannot leave for a reason that may be over by now.
+JobPtr Cargo::next() const {
+  const auto rank = [](const Job& job) {
+    return std::make_pair(job.freight.has_value(),
+                          job.freight ? job.weigh_at : job.entry.submitted);
+  };
+  JobPtr first;
+  for (const auto& [id, job] : jobs_.open()) {
+    if (!waits_at_home(*job) || world_.clock.steady() < job->weigh_at) continue;
+    if (job->freight && !migration::is_passing_refusal(job->freight->bound)) continue;
+    if (!first || rank(*job) < rank(*first)) first = job;
+  }
+  return first;
 }
 
 Async<void> Cargo::list() {
@@ -56,15 +70,22 @@ Async<void> Cargo::list() {
 }
 
 Async<void> Cargo::weigh(JobPtr job) {
-  const Result<Freight> freight = co_await world_.moves.weigh(job->entry.id);
+  do {
+    Result<Freight> freight = co_await world_.moves.weigh(job->entry.id);
+    if (world_.is_ended) co_return;
+    const bool is_news = !job->freight || (freight && freight->bound != job->freight->bound);
+    if (waits_at_home(*job)) {
+      job->weigh_at = world_.clock.steady() + kAgain;
+      if (freight) job->freight = std::move(*freight);
+      if (is_news) weighed_();
+    }
+    if (!freight) {
+      ctrl::log::debug("weighing job " + job->entry.id.substr(0, 12) + ": " +
+                       freight.error().message());
+    }
+    job = next();
+  } while (job && !job->freight);
   is_weighing_ = false;
-  if (freight) {
-    job->freight = *freight;
-    co_return;
-  }
-  ctrl::log::debug("weighing job " + job->entry.id.substr(0, 12) + ": " +
-                   freight.error().message());
-  job->weigh_at = world_.clock.steady() + kAgain;
 }
 
 std::map<std::string, double> Cargo::rates() const {

@@ -4,9 +4,11 @@
 // includes Asio.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "cluster/migration/run/engine.h"
 #include "cluster/queue/jobs.h"
@@ -16,7 +18,9 @@ namespace flowcon::cluster::queue {
 
 class Cargo {
  public:
-  Cargo(World& world, const Jobs& jobs) : world_(world), jobs_(jobs) {}
+  /// `weighed`: called when something is known of a job that was not.
+  Cargo(World& world, const Jobs& jobs, std::function<void()> weighed)
+      : world_(world), jobs_(jobs), weighed_(std::move(weighed)) {}
 
   /// After each pass of the daemon, where there are other hosts.
   void look();
@@ -35,10 +39,14 @@ class Cargo {
 
  private:
   Async<void> list();
+  /// Null: there is none.
+  [[nodiscard]] JobPtr next() const;
+  /// And after it all others of which nothing is known.
   Async<void> weigh(JobPtr job);
 
   World& world_;
   const Jobs& jobs_;
+  std::function<void()> weighed_;
   std::set<std::string> images_;
   std::set<std::string> shared_;
   migration::About about_;

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/random_id.h"
 #include "base/text.h"
+#include "cluster/queue/next_host.h"
 #include "cluster/queue/orders.h"
 #include "cluster/queue/pause.h"
 #include "ctrl/await.h"
@@ -30,6 +31,7 @@ constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLongestAway = 600;
 constexpr double kAway = 60;  // seconds, and a few pauses, in which one has started again
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
+constexpr int kMostTries = 4;                   // at a decision, each after the first for others
 
 }  // namespace
 
@@ -156,11 +158,14 @@ Async<void> Conductor::ask(std::shared_ptr<Gathering> gathering, Neighbour neigh
 
 void Conductor::decide(const std::vector<HostJobs>& hosts) {
   if (!promises_) promises_.emplace(last_);
-  const AllJobs all = all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit,
-                               promises_->knows_all(last_) ? &*promises_ : nullptr);
+  AllJobs all = all_jobs(hosts, world_.clock.wall(), world_.host.config().queue.starve_limit,
+                         promises_->knows_all(last_) ? &*promises_ : nullptr);
   const policy::QueuePolicyKind* kind =
       policy::find_queue_policy(world_.host.config().queue.policy);
-  const Result<policy::QueuePlan> plan = kind->decide(all.view);
+  Result<policy::QueuePlan> plan = kind->decide(all.view);
+  for (int i = 1; i < kMostTries && plan && keep_near(all, *plan); ++i) {
+    plan = kind->decide(all.view);
+  }
   if (!plan) {
     ctrl::log::warning("no decision about the queue: " + plan.error().message());
     return;

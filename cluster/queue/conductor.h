@@ -31,7 +31,7 @@ class Conductor {
         tasks_(tasks),
         leases_(leases),
         room_(room),
-        cargo_(world, owner.jobs()) {}
+        cargo_(world, owner.jobs(), [this] { wake(); }) {}
 
   /// Something has changed: it is decided as soon as it may be.
   void wake();
@@ -79,7 +79,7 @@ class Conductor {
   void report_jobs(HostJobs& report);
   [[nodiscard]] ReportedJob report_job(Job& job, double pause) const;
   void report_group(Job& job, bool runs, ReportedJob& reported) const;
-  void report_waiting(const Job& job, ReportedJob& reported) const;
+  void report_waiting(Job& job, ReportedJob& reported) const;
   void note_left(Job& job) const;
   void note_pace(Job& job) const;
   [[nodiscard]] Span span_of(const Job& group) const;

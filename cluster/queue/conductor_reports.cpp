@@ -16,6 +16,7 @@ namespace {
 constexpr double kLeastCores = 0.05;
 constexpr double kMostLeft = 1e12;  // seconds; peers are told no more
 constexpr double kMoment = 30;      // seconds in which a worker that is stopped has gone
+constexpr double kWeighing = 60;    // seconds in which a job is to be weighed
 constexpr int kMostEstimates = 50;  // at a decision; each takes up to a millisecond
 
 // A group that is over but for tasks, such as its servers, which are being stopped and have their
@@ -168,11 +169,14 @@ void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
 }
 
 // Of one that waits: what it needs to go elsewhere, or to begin early.
-void Conductor::report_waiting(const Job& job, ReportedJob& reported) const {
+void Conductor::report_waiting(Job& job, ReportedJob& reported) const {
   const double steady = world_.clock.steady();
   if (job.entry.task) reported.sent_to = job.entry.task->host;
   reported.freight = job.freight;
   if (reported.freight) reported.freight->image = short_image(reported.freight->image);
+  const bool is_unknown = !job.freight && job.weigh_at == 0 && !job.entry.task && !job.entry.group;
+  if (is_unknown && job.weigh_by == 0) job.weigh_by = steady + kWeighing;
+  reported.is_weighing = is_unknown && steady < job.weigh_by;
   const bool is_there = (!job.entry.task || job.is_ready) && steady >= job.not_early_before;
   const bool has_gpu =
       (job.ticket && job.ticket->has_gpu) || job.estimate("gpu_mem").expected.has_value();

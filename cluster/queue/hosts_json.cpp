@@ -144,6 +144,8 @@ Freight read_freight(FieldReader& reader) {
   freight.data_bytes = bytes("data_bytes");
   const json::value* said = reader.find("architecture");
   freight.architecture = migration::architecture_of(said != nullptr ? text_of(*said) : "");
+  const json::value* bound = reader.find("bound");
+  freight.bound = shown(bound != nullptr ? text_of(*bound) : "");
   const json::array& shared = reader.array("shared");
   reader.require(shared.size() <= kMostShared, "shared", "must be 64 at most");
   for (const json::value& one : shared) {
@@ -175,7 +177,8 @@ json::value freight_json(const std::optional<Freight>& freight) {
           {"image_bytes", bytes(freight->image_bytes)},
           {"data_bytes", bytes(freight->data_bytes)},
           {"shared", std::move(shared)},
-          {"architecture", freight->architecture}};
+          {"architecture", freight->architecture},
+          {"bound", shown(freight->bound)}};
 }
 
 void place_fields(auto& io, auto& place) {
@@ -340,6 +343,7 @@ static void fields(Io& io, Is<ReportedJob> auto& job) {
   if constexpr (Io::kReads) maybe(io, "launch", job.launch, 0, kMostSeconds, "must be seconds");
   ids(io, "avoided", job.avoided, kMostAvoided);
   io.as("freight", job.freight, freight_in, freight_json);
+  io.optional("weighing", job.is_weighing, false);
   io.as("group", job.group, read_group, group_told);
   if constexpr (!Io::kReads) {  // later than they are read
     left();

@@ -60,6 +60,7 @@ struct ReportedJob {
   std::optional<double> launch;
   std::vector<std::string> avoided;  ///< hosts that have refused it just now
   std::optional<Freight> freight;    ///< of one that waits, with short_image(); empty: not known
+  bool is_weighing = false;          ///< but soon: until then it goes to no other host
   std::optional<GroupShape> group;   ///< none: it is one container
 };
 

@@ -245,7 +245,8 @@ enum class Stage {
 struct TaskFacts {
   Stage birth = Stage::unknown;
   std::string failure;  ///< why the birth is undone, for people
-  /// Its host turned it down, or it cannot be begun, and that may be so for ever.
+  /// Its host turned it down, or it cannot be begun, which may be so for ever, and its own host can
+  /// never hold it.
   bool was_refused = false;
   Stage back = Stage::unknown;
   TicketCopy copy = TicketCopy::unknown;  ///< unknown: its host is not heard, or does not know

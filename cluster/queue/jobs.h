@@ -28,6 +28,8 @@ namespace flowcon::cluster::queue {
 inline constexpr std::size_t kKeptJobs = 200;
 /// Seconds in which a host is not asked again that has refused a job.
 inline constexpr double kAvoided = 20;
+/// The same, however often others have refused it.
+inline constexpr double kLongestAvoided = 600;
 /// Seconds in which nothing is decided at first, until all that runs has been looked at.
 inline constexpr double kLongestLook = 60;
 /// Seconds without the engine's events after which its host gives no room.
@@ -65,7 +67,8 @@ struct Job {
   bool was_told_to_stop = false;  ///< stopping: by us, and whoever runs it has heard
 
   std::optional<Freight> freight;    ///< while it waits; none: not weighed yet
-  double weigh_at = 0;               ///< steady; not before
+  double weigh_at = 0;               ///< steady; not before; 0: nobody has tried
+  double weigh_by = 0;               ///< steady; others wait so long for that; 0: not asked yet
   std::string room_at;               ///< id of the birth, made early, that has its room
   bool begins_early = false;         ///< by the order that it starts by: Order::is_early
   double not_early_before = 0;       ///< steady; a host has just refused that
@@ -75,6 +78,7 @@ struct Job {
   std::optional<double> done_seen;   ///< share, by the counter of a task on another host
   PaceMeter pace;
   std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
+  int times_refused = 0;                  ///< by other hosts, for reasons that do not pass
 
   ctrl::Mutex writing;  ///< of its line of the journal, which for a group's task is the group's
   std::string held;     ///< of a group: the last failpoint that it waited at

@@ -2,6 +2,9 @@
 #include "cluster/queue/next_host.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -25,6 +28,53 @@ std::vector<End> ends_of(const AllJobs& all) {
   std::stable_sort(ends.begin(), ends.end(),
                    [](const End& a, const End& b) { return a.seconds < b.seconds; });
   return ends;
+}
+
+// Of a job that is placed so.
+policy::Amounts part_on(const policy::WaitingTask& job, const policy::Placement& placed,
+                        std::size_t node) {
+  return policy::sum_of(job, policy::count_on(placed.workers, node),
+                        policy::count_on(placed.ps, node));
+}
+
+// Seconds until there is as much; empty: nobody knows.
+std::optional<double> room_in(const AllJobs& all, const std::vector<End>& ends, std::size_t node,
+                              const policy::Amounts& request, policy::Amounts idle) {
+  for (const End& end : ends) {
+    const policy::WaitingTask& over = all.view.jobs[end.job];
+    add(idle, part_on(over, over.placed, node), 1);
+    if (fits(request, idle)) return end.seconds;
+  }
+  return {};
+}
+
+// Of those with room the one where it has what it lacks first.
+std::optional<std::size_t> nearest(const AllJobs& all, std::size_t job,
+                                   const std::vector<policy::Amounts>& idle) {
+  const policy::Amounts request = whole_request(all.view.jobs[job]);
+  std::optional<std::size_t> best;
+  for (std::size_t node = 0; node < idle.size(); ++node) {
+    if (!fits(request, idle[node]) || !may_go(all, job, node)) continue;
+    if (!best || seconds_to(all, job, node) < seconds_to(all, job, *best)) best = node;
+  }
+  return best;
+}
+
+// Where it would begin earlier than its way takes, and in so many seconds.
+std::optional<std::pair<std::size_t, double>> sooner(const AllJobs& all,
+                                                     const std::vector<End>& ends, std::size_t job,
+                                                     const std::vector<policy::Amounts>& idle,
+                                                     double way) {
+  const policy::Amounts request = whole_request(all.view.jobs[job]);
+  std::optional<std::pair<std::size_t, double>> best;
+  for (std::size_t node = 0; node < idle.size(); ++node) {
+    const double nearer = seconds_to(all, job, node);
+    if (nearer >= way || !may_go(all, job, node)) continue;
+    const auto room = room_in(all, ends, node, request, idle[node]);
+    if (!room || *room + nearer + kSameSeconds >= (best ? best->second : way)) continue;
+    best = {node, *room + nearer};
+  }
+  return best;
 }
 
 bool is_due(const AllJobs& all, const NextHost& next, const std::vector<bool>& has_guest) {
@@ -116,6 +166,46 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
     if (left.empty()) break;
   }
   return found;
+}
+
+bool keep_near(AllJobs& all, const policy::QueuePlan& plan) {
+  const std::vector<End> ends = ends_of(all);
+  if (plan.starts.empty() || ends.empty()) return false;
+  std::map<std::string_view, std::size_t> places;
+  std::vector<policy::Amounts> idle;
+  for (const policy::QueueNode& node : all.view.nodes) idle.push_back(node.idle);
+  for (std::size_t job = 0; job < all.known.size(); ++job) {
+    const policy::WaitingTask& task = all.view.jobs[job];
+    places[task.id] = job;
+    if (const auto& awaits = all.known[job].awaits) add(idle[*awaits], whole_request(task), -1);
+  }
+  bool has_changed = false;
+  for (const policy::QueuePlan::Start& start : plan.starts) {
+    const std::size_t job = places.at(start.job);
+    AllJobs::Known& known = all.known[job];
+    if (known.awaits) continue;
+    const policy::WaitingTask& task = all.view.jobs[job];
+    const bool may_wait = known.freight && task.waited <= all.view.starve_limit;
+    const auto there = may_wait ? nearest(all, job, idle) : std::nullopt;
+    if (!there) {
+      for (const std::size_t node : nodes_of(start.placed)) {
+        add(idle[node], part_on(task, start.placed, node), -1);
+      }
+      continue;
+    }
+    const auto better = sooner(all, ends, job, idle, seconds_to(all, job, *there));
+    add(idle[better ? better->first : *there], whole_request(task), -1);
+    if (!better) continue;
+    has_changed = true;
+    std::vector<bool> is_far;
+    for (std::size_t node = 0; node < all.hosts.size(); ++node) {
+      is_far.push_back(seconds_to(all, job, node) > better->second);
+    }
+    known.awaits = better->first;
+    known.is_far = std::move(is_far);
+  }
+  if (has_changed) bind_to_hosts(all);
+  return has_changed;
 }
 
 }  // namespace flowcon::cluster::queue

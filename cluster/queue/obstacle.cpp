@@ -41,6 +41,15 @@ double distance(const policy::Amounts& request, const policy::QueueNode& node) {
   return all;
 }
 
+// The end of a sentence about a job that only its own host can run; "" = others may, too.
+std::string where_alone(const AllJobs& all, std::size_t job) {
+  const std::string& why = why_bound(all, job);
+  const auto owner = std::find(all.hosts.begin(), all.hosts.end(), all.known[job].owner);
+  if (why.empty() || owner == all.hosts.end() || all.hosts.size() == 1) return "";
+  const auto place = static_cast<std::size_t>(owner - all.hosts.begin());
+  return "; it runs on " + all.view.nodes[place].id + " only: " + why;
+}
+
 }  // namespace
 
 std::string rough(double seconds) {
@@ -53,6 +62,7 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
   const policy::QueueView& view = all.view;
   const policy::WaitingTask& task = view.jobs[job];
   const policy::Amounts request = whole_request(task);
+  const std::string bound = where_alone(all, job);
   const policy::QueueNode* nearest = nullptr;
   policy::Amounts together;                     // idle there where it may have tasks,
   std::vector<const policy::Amounts*> several;  // and what these have
@@ -79,15 +89,18 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
     std::string why = "no reachable host could hold it" +
                       std::string(several.size() > 1 ? ", nor several together" : "") +
                       ": it requests " + lack_of(request, {{"cpu", 0}, {"mem", 0}});
-    if (is_for_some(all, job)) {
+    if (!bound.empty()) {
+      why += bound;
+    } else if (is_for_some(all, job)) {
       why += ", and " + migration::image_is_for(all.known[job].freight->architecture);
     }
     return why;
   }
   const std::string lacks = lack_of(request, nearest == nullptr ? together : nearest->idle);
-  if (lacks.empty()) return "waits for jobs before it";
+  if (lacks.empty()) return "waits for jobs before it" + bound;
   if (view.nodes.size() == 1) return "waits for " + lacks;
-  return "waits for " + lacks + (nearest == nullptr ? " on several hosts" : " on " + nearest->id);
+  return "waits for " + lacks + (nearest == nullptr ? " on several hosts" : " on " + nearest->id) +
+         bound;
 }
 
 }  // namespace flowcon::cluster::queue

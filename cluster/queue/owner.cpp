@@ -12,6 +12,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/job_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
@@ -381,9 +382,11 @@ void Owner::note_change(Job& job, const JobEntry& before) {
   job.save_failure.clear();
   job.has_saved = job.has_saved && job.entry.state == JobState::parking;
   job.was_told_to_stop = job.was_told_to_stop && job.entry.state == JobState::stopping;
+  if (job.entry.state == JobState::running) job.times_refused = 0;
   job.trouble.clear();
   if (job.entry.state == JobState::waiting && before.state != JobState::waiting) {
     job.freight.reset();
+    job.weigh_at = job.weigh_by = 0;
     // What saves nothing begins anew.
     if (!job.ticket || !job.ticket->saves_itself) job.left_seen.reset();
   }
@@ -477,12 +480,6 @@ bool Owner::hears_engine() const {
   return deaf_since_ == 0 || world_.clock.steady() - deaf_since_ < kDeaf;
 }
 
-void Owner::avoid(Job& job) const {
-  Job& whole = job.group ? *job.group : job;
-  const std::string host = job.entry.task ? job.entry.task->host : world_.network.own_id();
-  whole.avoided[host] = world_.clock.steady() + kAvoided;
-}
-
 Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   const std::string birth = job->entry.task->birth;
   const Errands::Heard heard = co_await errands_.gather(job);
@@ -490,7 +487,9 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task = heard.facts;
   // Its host forgets that when it starts again.
   facts->task.was_stopped = heard.facts.was_stopped || job->was_told_to_stop;
-  if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job);
+  const bool is_lasting = heard.facts.was_refused;
+  if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job, is_lasting);
+  facts->task.was_refused = is_lasting && !may_run_here(*job);
   facts->task.has_room = job->room_at == birth;
   facts->task.is_awaited_here = has_volumes_in_use(*job);
   const bool was_ready = job->is_ready;
@@ -551,7 +550,11 @@ Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
   if (is_refused && job->begins_early) {
     job->not_early_before = world_.clock.steady() + kAvoided;
   } else if (is_refused) {
-    avoid(*job);
+    avoid(*job, !migration::is_passing_refusal(job->start_refusal));
+  }
+  if (is_refused && act == Act::bear) {
+    job->freight.reset();
+    job->weigh_at = 0;
   }
   co_return is_refused;
 }
@@ -581,7 +584,7 @@ Async<bool> Owner::start(JobPtr job) {
   if (done) co_return true;
   if (is_answer(done.error())) {
     job->start_refusal = done.error().message();
-    avoid(*job);
+    avoid(*job, false);
     co_return true;
   }
   doubt(*job, done.error());

@@ -96,7 +96,11 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   Async<std::optional<JobFacts>> facts(JobPtr job);
   /// Of a container that is there. False: they are known in a moment.
   bool add_life(Job& job, JobFacts& facts, const migration::Seen& seen, unsigned stream) const;
-  void avoid(Job& job) const;
+  /// `is_lasting`: the reason does not pass. A job that may wait for its own host asks others ever
+  /// more rarely then.
+  void avoid(Job& job, bool is_lasting) const;
+  /// Could its own host hold it, if nothing else were there?
+  [[nodiscard]] bool may_run_here(const Job& job) const;
   static void forget_order(Job& job);
   Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
   void end_record(const JobEntry& home, double ended) const;

@@ -43,6 +43,19 @@ Offer Owner::offer() const {
   return {said.cores_of(host.cores), said.memory_of(host.memory)};
 }
 
+bool Owner::may_run_here(const Job& job) const {
+  const Offer own = offer();
+  return !job.group && job.request.cpu.value <= own.cpu && job.request.mem.value <= own.mem;
+}
+
+void Owner::avoid(Job& job, bool is_lasting) const {
+  Job& whole = job.group ? *job.group : job;
+  const std::string host = job.entry.task ? job.entry.task->host : world_.network.own_id();
+  const int doublings = is_lasting && may_run_here(job) ? job.times_refused++ : 0;
+  whole.avoided[host] =
+      world_.clock.steady() + std::min(std::ldexp(kAvoided, doublings), kLongestAvoided);
+}
+
 bool Owner::size(Job& job, bool may_estimate) const { return size(job, may_estimate, offers()); }
 
 bool Owner::size(Job& job, bool may_estimate, const Offers& offers) const {

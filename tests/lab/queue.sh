@@ -61,6 +61,18 @@ soon "a cancelled job is stopped there, and comes home" job_is first cancelled
 check "  with its log" is "$(began first)" 1
 soon "what waited has its room" job_is second "done"
 
+# --- at home only -----------------------------------------------------------------------------------------
+
+job stays cpu=1,mem=50M 'until [ -e /go ]; do sleep 0.2; done'
+soon "a job that fits at home runs there, though another host is idler" job_has stays '.state == "running" and .host == null'
+job mounts cpu=1,mem=50M 'echo begins' -v /etc:/host:ro
+is_bound() { job_has mounts '.state == "waiting" and (.held | not) and (.note | test("it runs on h2 only: it mounts ./etc."))'; }
+soon "one with a folder of its host waits for that beside a free one, and says why" is_bound
+must on h2 docker exec stays busybox touch /go
+soon "  and runs there" job_is mounts "done"
+check "  once" is "$(began mounts)" 1
+check "no other host was asked" is "$(host_api h2 /v1/moves | jq '[.moves[] | select(.name == "mounts")] | length')" 0
+
 # --- early ------------------------------------------------------------------------------------------------
 
 job counts cpu=1,mem=300M 'n=0; while [ $n -lt 60 ]; do n=$((n + 1)); echo "step $n/60 loss: $((1000 / n))"; sleep 0.5; done'

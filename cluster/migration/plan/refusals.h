@@ -9,6 +9,7 @@
 
 namespace flowcon::cluster::migration {
 
+inline constexpr const char* kUnderWay = "it is migrating already";
 inline constexpr const char* kUnfinished = "another migration of that name is not finished";
 inline constexpr const char* kNoRoomNow = "it has no room for that job now";
 inline constexpr const char* kDraining = "this host is being drained";
@@ -22,6 +23,7 @@ inline constexpr const char* kDiskFull = "not enough room on its disk";
 inline constexpr const char* kNoSpace = "no space left on device";
 
 inline constexpr const char* kWrittenTo = " is written to by container ";
+inline constexpr const char* kUsedBy = " is used by container ";
 inline constexpr const char* kDataGone = "its data was removed there meanwhile";
 
 /// How many of a host's are here, or come.
@@ -45,9 +47,10 @@ inline constexpr const char* kOtherUsers =
 /// Of a refusal as its source keeps it: is the reason one of these?
 [[nodiscard]] inline bool is_passing_refusal(std::string_view reason) {
   constexpr std::array kPassing{
-      kDiskFull,  kNoSpace,      kUnfinished, kNoRoomNow,    kDraining,     kStopping,  kNameTaken,
-      kWrittenTo, kDataGone,     kTasksWait,  kOnTheirWay,   kNotOver,      kTooMany,   kUnreached,
-      kNoPeer,    kNotReachable, kRestarted,  kSilentSource, kSilentEngine, kOtherUsers};
+      kDiskFull,   kNoSpace,      kUnderWay,     kUnfinished, kNoRoomNow, kDraining,
+      kStopping,   kNameTaken,    kWrittenTo,    kUsedBy,     kDataGone,  kTasksWait,
+      kOnTheirWay, kNotOver,      kTooMany,      kUnreached,  kNoPeer,    kNotReachable,
+      kRestarted,  kSilentSource, kSilentEngine, kOtherUsers};
   return std::any_of(kPassing.begin(), kPassing.end(),
                      [&](const char* one) { return reason.find(one) != std::string_view::npos; });
 }

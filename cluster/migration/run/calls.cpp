@@ -73,6 +73,7 @@ Async<Result<Freight>> Calls::weigh(std::string container) {
   if (!proposal) co_return proposal.error();
   const Plan& plan = proposal->plan;
   Freight freight{plan.image.id, plan.image.bytes, plan.bytes, {}, plan.image.architecture};
+  freight.bound = joined(proposal->obstacles, "; ");
   for (const PlannedVolume& volume : plan.volumes) {
     if (is_data_volume(volume.name)) freight.shared[volume.name] = volume.bytes;
   }
@@ -122,7 +123,7 @@ Async<Result<std::string>> Calls::begin(MoveOrder order) {
   const MovePtr move = opened(std::move(*proposal), *target, id);
   // Nobody else may begin one while the journal is written.
   if (open_.is_moving(move->entry.container)) {
-    co_return errno_error(EPERM, "it is migrating already");
+    co_return errno_error(EPERM, kUnderWay);
   }
   open_.add(move);
   Entry first = move->entry;

@@ -84,7 +84,7 @@ Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
                                   : std::string(names.front().get_string());
       const std::string name = printable(who.starts_with('/') ? who.substr(1) : who, 80);
       volumes.obstacles.push_back(one.is_data ? shown + kWrittenTo + name
-                                              : shown + " is used by container " + name + " too");
+                                              : shown + kUsedBy + name + " too");
     }
     if (one.is_anonymous) continue;
     PlannedVolume planned{one.name, object_of(*volume, "Labels")};

@@ -107,7 +107,7 @@ ctrl::Settings Proposer::judge_container(Proposal& made, const Seen& seen,
   } else if (seen.is_paused) {
     against.emplace_back("it is paused: docker unpause");
   }
-  if (open_.is_moving(seen.id)) against.emplace_back("it is migrating already");
+  if (open_.is_moving(seen.id)) against.emplace_back(kUnderWay);
   return settings;
 }
 
@@ -193,7 +193,7 @@ Async<Result<Proposal>> Proposer::propose_task(MoveOrder order) {
   const Result<bool> do_all_travel = co_await add_volumes(made, std::move(copy));
   if (!do_all_travel) co_return do_all_travel.error();
   if (seen->copy == Copy::running) made->obstacles.emplace_back("it runs");
-  if (open_.is_moving(seen->id)) made->obstacles.emplace_back("it is migrating already");
+  if (open_.is_moving(seen->id)) made->obstacles.emplace_back(kUnderWay);
   Plan& plan = made->plan;
   plan.body = std::move(described->body);
   plan.image_name = described->image_name;

@@ -451,7 +451,7 @@ TEST_CASE("reports and orders are read as they were written") {
   one.swarm = {"manager"};
   one.has_address = one.is_open = true;
   one.architecture = "arm64";
-  one.jobs[1].freight = Freight{std::string(16, 'f'), 5, 7, {{"data", 3}}, "amd64"};
+  one.jobs[1].freight = Freight{std::string(16, 'f'), 5, 7, {{"data", 3}}, "amd64", "a mount"};
   const Result<HostJobs> read = parse_host_jobs(render(one));
   REQUIRE(read.has_value());
   CHECK(render(*read) == render(one));
@@ -462,6 +462,7 @@ TEST_CASE("reports and orders are read as they were written") {
   CHECK(read->architecture == "arm64");
   REQUIRE(read->jobs[1].freight);
   CHECK(read->jobs[1].freight->architecture == "amd64");
+  CHECK(read->jobs[1].freight->bound == "a mount");
   CHECK(read->jobs[2].group->span == Span::host);
   CHECK(read->jobs[2].places[1].ps == 2);
   CHECK(read->jobs[2].group->traffic == 2.5e6);

@@ -63,6 +63,24 @@ policy::QueuePlan::Start start_on(std::size_t node) {
   return {job_id('w'), policy::whole_on(node, policy::WaitingTask())};
 }
 
+// Decided as the coordinator does.
+std::map<std::string, JobOrder> decided(const std::vector<HostJobs>& hosts) {
+  AllJobs all = seen(hosts);
+  const policy::QueuePolicyKind* kind = policy::find_queue_policy("left");
+  Result<policy::QueuePlan> plan = kind->decide(all.view);
+  while (plan && keep_near(all, *plan)) plan = kind->decide(all.view);
+  REQUIRE(plan.has_value());
+  std::map<std::string, JobOrder> by_job;
+  for (const auto& [owner, orders] : orders_of(all, *plan)) {
+    for (const JobOrder& order : orders) by_job[order.job] = order;
+  }
+  return by_job;
+}
+
+std::string started_on(const JobOrder& order) {
+  return order.order && order.order->op == Order::Op::start ? order.order->host : "";
+}
+
 std::optional<std::string> sent_to(const JobOrder& order) {
   if (!order.order || order.order->op != Order::Op::send) return std::nullopt;
   return order.order->host;
@@ -131,6 +149,37 @@ TEST_CASE("nothing is sent home, nor twice, nor for two jobs to one host, nor on
   other.jobs[0].task.left = 5;
   home.jobs[0].freight.reset();
   CHECK_FALSE(sent_to(ordered({home, other}).at(job_id('w'))));
+}
+
+TEST_CASE("a job waits for a host near its data that comes free before that would be elsewhere") {
+  HostJobs home = host('1', 0);
+  const HostJobs other = host('2', 4);
+  home.jobs = {running('a', '1', 4, 20), waiting('v', 2, 1000)};  // 80 s for the image
+  SECTION("and others have the room elsewhere") {
+    home.jobs.push_back(waiting('w', 4, 0));
+    const auto orders = decided({home, other});
+    CHECK_FALSE(orders.at(job_id('v')).order);
+    CHECK(orders.at(job_id('v')).obstacle == "next on h1 in about 20 s");
+    CHECK(started_on(orders.at(job_id('w'))) == host_id('2'));
+  }
+  SECTION("but not where another one has that room") {
+    home.jobs.push_back(waiting('w', 3, 1000));
+    const auto orders = decided({home, other});
+    CHECK_FALSE(orders.at(job_id('v')).order);
+    CHECK(started_on(orders.at(job_id('w'))) == host_id('2'));
+  }
+  SECTION("but not where that comes free later") {
+    home.jobs[0].task.left = 90;
+    CHECK(started_on(decided({home, other}).at(job_id('v'))) == host_id('2'));
+  }
+  SECTION("but not where nobody knows when") {
+    home.jobs[0].task.left.reset();
+    CHECK(started_on(decided({home, other}).at(job_id('v'))) == host_id('2'));
+  }
+  SECTION("but not once it has waited longer than allowed") {
+    home.jobs[1].task.waited = 1801;
+    CHECK(started_on(decided({home, other}).at(job_id('v'))) == host_id('2'));
+  }
 }
 
 // One job has all cores of h1, and another waits for them; there is memory for both.

@@ -56,7 +56,6 @@ TEST_CASE("a job that fits at home stays there") {
   const Quiet quiet;
   TwoQueues hosts;
   const std::string ticket = hosts.submit("small", 1);
-  hosts.h1.host.config_.queue.offer.is_none = true;
   REQUIRE(hosts.comes_to("small", "running", 20));
   CHECK(hosts.h2.engine.runs(ticket));
   CHECK(hosts.h1.engine.boxes_.empty());

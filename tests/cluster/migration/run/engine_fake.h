@@ -133,6 +133,7 @@ class FakeEngine : public Engine {
     for (const TravellingVolume& one : description.volumes) {
       volumes.planned.push_back({one.name, {}, 0});
     }
+    volumes.obstacles = volume_obstacles_;
     co_return volumes;
   }
   Async<Result<Conflicts>> conflicts(std::string, Plan plan) override {
@@ -343,6 +344,7 @@ class FakeEngine : public Engine {
   std::vector<Removal> removals_;       ///< that it remembers
   std::vector<std::string> acts_;
   std::vector<std::string> conflicts_;
+  std::vector<std::string> volume_obstacles_;
   std::string refuses_start_;
   std::string refuses_create_;
   std::string refuses_network_;
