@@ -82,6 +82,7 @@ struct Gpus::Library {
   Code (*by_index)(unsigned, Device*) = nullptr;
   // What follows may be missing or unsupported.
   Code (*device_name)(Device, char*, unsigned) = nullptr;
+  Code (*device_uuid)(Device, char*, unsigned) = nullptr;
   Code (*utilization)(Device, Utilization*) = nullptr;
   Code (*memory)(Device, Memory*) = nullptr;
   Code (*processes)(Device, unsigned*, void*) = nullptr;
@@ -125,6 +126,7 @@ Result<void> Gpus::Library::load(const std::string& name) {
                        find(by_index, "nvmlDeviceGetHandleByIndex_v2");
   if (!has_all) return errno_error(ENOSYS, "load NVML: " + printable(name) + " is too old");
   find(device_name, "nvmlDeviceGetName");
+  find(device_uuid, "nvmlDeviceGetUUID");
   find(utilization, "nvmlDeviceGetUtilizationRates");
   find(memory, "nvmlDeviceGetMemoryInfo");
   find(process_use, "nvmlDeviceGetProcessUtilization");
@@ -151,6 +153,7 @@ GpuDevice Gpus::Library::describe(Device device) const {
                                                                : std::string();
   };
   GpuDevice described;
+  described.uuid = text(device_uuid);
   described.name = text(device_name);
   Utilization rates{};
   if (utilization && utilization(device, &rates) == kSuccess) described.use = share(rates.gpu);
@@ -245,6 +248,7 @@ Result<GpuReading> Gpus::read() {
     Device device = nullptr;
     if (library_->by_index(i, &device) != kSuccess) continue;
     reading.devices.push_back(library_->describe(device));
+    reading.devices.back().number = i;
     library_->add_processes(device, i, reading);
   }
   return reading;

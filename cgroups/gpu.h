@@ -18,6 +18,8 @@ namespace flowcon::cgroups {
 
 /// One GPU. What it cannot tell (a MIG device, an old card) is missing.
 struct GpuDevice {
+  unsigned number = 0;        ///< NVML's own
+  std::string uuid;           ///< "GPU-…", printable
   std::string name;           ///< "NVIDIA A100-SXM4-40GB", printable
   std::optional<double> use;  ///< share of time with work on it, 0..1
   std::optional<std::uint64_t> total_bytes;

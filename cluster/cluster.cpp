@@ -47,6 +47,9 @@ class Cluster : public ctrl::Companion {
     mover_->tell_of_tasks([this](const std::string& id) { queue_.hear_of_move(id); });
     mover_->judge_room(
         [this](const policy::Amounts& request) { return queue_.why_no_room(request); });
+    mover_->choose_gpus([this](boost::json::object& body, const Passage& birth) {
+      return queue_.give_gpus(body, birth);
+    });
     if (peers_.server() != nullptr) {
       peers_.server()->serve_bodies(
           [this](const Request& request) { return mover_->has_long_body(request); },

@@ -16,6 +16,7 @@
 #include "cluster/policy/cause.h"
 #include "cluster/policy/room.h"
 #include "ctrl/async.h"
+#include "ctrl/gpus.h"
 
 namespace flowcon::cluster {
 
@@ -29,18 +30,19 @@ struct MoveOrder {
   /// never used before. "" = a new one.
   std::string id;
   std::string birth;        ///< of a return: the birth whose copy goes home
-  policy::Amounts request;  ///< of a birth: what the task asks for there; cores, bytes
+  policy::Amounts request;  ///< of a birth: what the task asks for there; cores, bytes, GPUs
   bool is_early = false;    ///< of a birth: its host is not asked for room yet
   bool is_first = false;    ///< of a birth: its job has not run yet
 };
 
 /// A birth or a return as the journal of this host has it.
 struct Passage {
-  migration::Entry entry;   ///< as written
-  policy::Amounts request;  ///< of a birth
-  bool is_early = false;    ///< of a birth: as MoveOrder::is_early
-  bool is_ready = false;    ///< source: the target has all of it
-  std::string trouble;      ///< what went wrong last, for people
+  migration::Entry entry;      ///< as written
+  policy::Amounts request;     ///< of a birth
+  bool is_early = false;       ///< of a birth: as MoveOrder::is_early
+  bool is_ready = false;       ///< source: the target has all of it
+  std::string trouble;         ///< what went wrong last, for people
+  ctrl::GpuDevices gpus = {};  ///< of a birth: what its copy asks docker for
 };
 
 /// What is known of a job beside its container: history, category state, what people decided. Times

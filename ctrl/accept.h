@@ -2,6 +2,7 @@
 // What peers may bring to this host: [accept] of flowcon.conf. By default nothing special.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct Accept {
   std::vector<std::string> devices;       ///< paths, "/dev/fuse"; "gpu" for --gpus
   std::vector<std::string> runtimes;      ///< beyond runc: "nvidia"
   bool criu = false;  ///< processes that CRIU froze; who may bring them is as root
+
+  [[nodiscard]] bool has_gpus() const {
+    return std::find(devices.begin(), devices.end(), "gpu") != devices.end();
+  }
 };
 
 }  // namespace flowcon::ctrl

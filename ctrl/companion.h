@@ -15,6 +15,7 @@
 #include "ctrl/async.h"
 #include "ctrl/config.h"
 #include "ctrl/events.h"
+#include "ctrl/gpus.h"
 #include "ctrl/policy/algorithm.h"
 #include "ctrl/settings.h"
 
@@ -37,6 +38,8 @@ struct HostView {
   double memory = 1;
   double usage = 0;
   std::string gpu_model;          ///< of its first GPU; "" = none, or none was read yet
+  std::vector<HostGpu> gpus;      ///< that answer, as far as they were read
+  bool is_seeking_gpus = false;   ///< it is not known yet whether there are any
   std::vector<std::string> jobs;  ///< ids of the containers under control, paused ones too
   double available = 0;           ///< memory that programs can still get; 0 = not known
   bool is_paused = false;         ///< control of all containers is
@@ -46,6 +49,7 @@ struct HostView {
 struct InUse {
   double cores = 0;
   double memory = 0;
+  GpuDevices gpus = {};  ///< that docker has given it
 };
 
 /// What is expected of a job. Units: CPU seconds, cores.

@@ -3,7 +3,9 @@
 // --print-config are all made from. Parsing of text only; reading files is cmd/flowcond's.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -79,19 +81,26 @@ struct BalanceOptions {
   bool rebalance_idle = true;       ///< … and whenever a host idles beside one with two
 };
 
-/// What of this host the queue's jobs may use. Units: cores, bytes. Empty parts were not said.
+/// What of this host the queue's jobs may use. Units: cores, bytes, GPUs. Empty parts were not
+/// said.
 struct Offer {
   /// Of a host's memory, where nobody says.
   static constexpr double kMemory = 0.8;
   bool is_none = false;  ///< no job is started
   std::optional<double> cpu;
   std::optional<double> mem;
+  std::optional<double> gpu = {};
 
   /// Of a host that has so many.
   [[nodiscard]] double cores_of(double cores) const { return is_none ? 0 : cpu.value_or(cores); }
   /// Of a host that has so much; whole bytes.
   [[nodiscard]] double memory_of(double memory) const {
     return is_none ? 0 : std::floor(mem.value_or(kMemory * memory));
+  }
+  /// Of a host that has so many.
+  [[nodiscard]] double gpus_of(std::size_t gpus) const {
+    const auto all = static_cast<double>(gpus);
+    return is_none ? 0 : std::min(gpu.value_or(all), all);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/digits.h"
 #include "base/json.h"
@@ -21,6 +22,8 @@ constexpr double kLeastCores = 0.01;  // of docker's --cpus
 constexpr double kMostCores = 100'000;
 constexpr double kLeastMemory = 6.0 * (1U << 20);  // of docker's --memory
 constexpr double kMostMemory = 1024.0 * (1ULL << 40);
+constexpr double kLeastGpu = 0.01;
+constexpr double kMostGpus = 1024;
 constexpr double kLeastPriority = 0.1;
 constexpr double kMostPriority = 10;
 constexpr std::int64_t kMostRetries = 100;
@@ -41,10 +44,13 @@ Result<void> take_part(Request& request, std::string_view word) {
   const std::string_view name = word.substr(0, equals);
   const std::string_view value =
       equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
-  if (name != "cpu" && name != "mem") {
-    return bad_input(quoted(word) + " is neither cpu=CORES nor mem=BYTES, such as cpu=2,mem=3G");
+  if (name != "cpu" && name != "mem" && name != "gpu") {
+    return bad_input(quoted(word) +
+                     " is none of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
   }
-  std::optional<double>& part = name == "cpu" ? request.cpu : request.mem;
+  std::optional<double>& part = name == "cpu"   ? request.cpu
+                                : name == "mem" ? request.mem
+                                                : request.gpu;
   if (part) return bad_input(std::string(name) + " is there twice");
   if (name == "cpu") {
     const std::optional<double> cores = parse_number<double>(value);
@@ -52,6 +58,21 @@ Result<void> take_part(Request& request, std::string_view word) {
       return bad_input(quoted(word) + " is not a number of cores from 0.01 to 100000");
     }
     part = cores;
+    return {};
+  }
+  if (name == "gpu") {
+    const std::optional<double> gpus = parse_number<double>(value);
+    if (value == "all") {
+      part = std::numeric_limits<double>::infinity();
+      return {};
+    }
+    const bool is_share = gpus && *gpus >= kLeastGpu && *gpus <= 1;
+    const bool is_count = gpus && *gpus >= 0 && *gpus <= kMostGpus && *gpus == std::floor(*gpus);
+    if (!is_share && !is_count) {
+      return bad_input(quoted(word) +
+                       " is no share of a GPU, such as gpu=0.5, nor a whole number to 1024");
+    }
+    part = gpus;
     return {};
   }
   const std::optional<double> bytes = parse_bytes(value);
@@ -88,9 +109,12 @@ Result<Request> parse_request(std::string_view text) {
 
 std::string render_request(const Request& request) {
   std::string text;
-  if (request.cpu) text = "cpu=" + render_number(*request.cpu);
-  if (!request.mem) return text;
-  return text + (text.empty() ? "" : " ") + "mem=" + render_bytes(*request.mem);
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : " ") + part; };
+  if (request.cpu) add("cpu=" + render_number(*request.cpu));
+  if (request.mem) add("mem=" + render_bytes(*request.mem));
+  if (request.gpu)
+    add("gpu=" + (std::isfinite(*request.gpu) ? render_number(*request.gpu) : "all"));
+  return text;
 }
 
 std::string render_bytes(double bytes) {
@@ -139,9 +163,14 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
   } else if (key == "request" || key == "ps-request") {
     const Result<Request> request = parse_request(value);
     if (!request) return request.error();
+    if (request->gpu && !std::isfinite(*request->gpu)) {
+      return bad_input(
+          "a job asks for a number of GPUs, such as gpu=1; docker's --gpus all is all");
+    }
     const bool is_worker = key == "request";
     (is_worker ? labels.cpu : labels.ps_cpu) = request->cpu;
     (is_worker ? labels.mem : labels.ps_mem) = request->mem;
+    (is_worker ? labels.gpu : labels.ps_gpu) = request->gpu;
   } else if (key == "priority") {
     const std::optional<double> priority = parse_number<double>(value);
     if (!priority || !(*priority >= kLeastPriority && *priority <= kMostPriority)) {

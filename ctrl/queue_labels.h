@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a container's labels say of it as a job of the queue, and amounts of CPU and memory as
-// people write them. Pure. As of all labels, a value that cannot be used is a warning that says
-// why.
+// What a container's labels say of it as a job of the queue, and amounts of CPU, memory
+// and GPUs as people write them. Pure. As of all labels, a value that cannot be used is a warning
+// that says why.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ namespace flowcon::ctrl {
 struct Request {
   std::optional<double> cpu;  ///< cores, 0.01 to 100,000
   std::optional<double> mem;  ///< bytes, 6 MiB to 1,024 TiB
+  /// A share of one, from 0.01, or a whole number to 1024; infinite: all.
+  std::optional<double> gpu = {};
   bool operator==(const Request&) const = default;
 };
 
@@ -29,8 +31,8 @@ struct Request {
 /// What parse_bytes() reads back as the same: "3G".
 [[nodiscard]] std::string render_bytes(double bytes);
 
-/// Reads "cpu=2,mem=3G", either part or both, with commas or blanks between. Errors: empty, another
-/// part, one twice, an amount out of its range; the sentence says what to write.
+/// Reads "cpu=2,mem=3G,gpu=1", one part or more, with commas or blanks between. Errors: empty,
+/// another part, one twice, an amount out of its range; the sentence says what to write.
 [[nodiscard]] Result<Request> parse_request(std::string_view text);
 
 /// What parse_request() reads back as the same: "cpu=2 mem=3G"; "" where it has no part.
@@ -72,6 +74,7 @@ struct QueueLabels {
   std::string wrong_queue;
   std::optional<double> cpu;
   std::optional<double> mem;
+  std::optional<double> gpu;
   double priority = 1;       ///< what is left is divided by it
   std::int64_t retries = 0;  ///< how often it is started again when it fails
   WorkerRange workers;
@@ -79,6 +82,7 @@ struct QueueLabels {
   std::int64_t ps = 0;           ///< parameter servers
   std::optional<double> ps_cpu;  ///< of one of these
   std::optional<double> ps_mem;
+  std::optional<double> ps_gpu;
   std::vector<std::string> warnings;
 };
 

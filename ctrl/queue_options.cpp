@@ -15,19 +15,26 @@ using namespace kinds;  // NOLINT(google-build-using-namespace)
 Option offer_option() {
   return option(
       "offer", "auto|none|LIST",
-      "what this host offers to jobs of the queue: none; auto, all cores and 80 % of the memory; "
-      "or cpu=CORES and mem=BYTES (units K, M, G, T), either or both, such as cpu=6 mem=20G",
+      "what this host offers to jobs of the queue: none; auto, all cores, 80 % of the memory "
+      "and all GPUs; or any of cpu=CORES, mem=BYTES (units K, M, G, T) and gpu=N (the first N "
+      "GPUs, or all), such as cpu=6 mem=20G gpu=1, and what is left out as by auto; other "
+      "hosts' jobs get GPUs only if accept-devices has gpu",
       Field<Offer>(at<&Config::queue, &QueueOptions::offer>),
       [](const std::string& text, Offer& taken) -> Result<void> {
         const bool is_word = text == "auto" || text == "none";
         const Result<Request> offer = is_word ? Request() : parse_request(text);
         if (!offer) return wrap(offer.error(), "neither auto nor none");
-        taken = {text == "none", offer->cpu, offer->mem};
+        const double gpus = offer->gpu.value_or(0);
+        if (gpus != std::floor(gpus)) {
+          return bad_input(quoted(text) + " offers a part of a GPU; give a whole number, or all");
+        }
+        taken = {text == "none", offer->cpu, offer->mem, offer->gpu};
         return {};
       },
       [](const Offer& shown) -> std::string {
         if (shown.is_none) return "none";
-        return shown.cpu || shown.mem ? render_request({shown.cpu, shown.mem}) : "auto";
+        const std::string said = render_request({shown.cpu, shown.mem, shown.gpu});
+        return said.empty() ? "auto" : said;
       });
 }
 

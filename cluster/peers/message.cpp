@@ -17,6 +17,7 @@ constexpr std::size_t kLongestVersion = 64;
 constexpr std::int64_t kMostContainers = 1'000'000;
 constexpr double kMostCores = 1'000'000;
 constexpr double kMostMemory = 1e18;
+constexpr double kMostGpus = 1024;
 constexpr double kUsageNews = 0.05;
 constexpr std::size_t kMostKnown = 1000;
 
@@ -99,6 +100,7 @@ static void fields(Io& io, Is<State> auto& state) {
   io.optional("queue_waits", state.queue_waits, false);
   io.optional("offer_cpu", state.offer_cpu, 0, kMostCores);
   io.optional("offer_mem", state.offer_mem, 0, kMostMemory);
+  io.optional("offer_gpu", state.offer_gpu, 0, kMostGpus);
   if constexpr (!Io::kReads) {
     io.optional("knows", state.knows);
   } else if (io.find("knows") != nullptr) {
@@ -146,7 +148,7 @@ bool is_news(const State& before, const State& now) {
          before.draining != now.draining || before.cores != now.cores ||
          before.memory != now.memory || before.name != now.name || before.knows != now.knows ||
          before.offer_cpu != now.offer_cpu || before.offer_mem != now.offer_mem ||
-         std::abs(before.usage - now.usage) >= kUsageNews;
+         before.offer_gpu != now.offer_gpu || std::abs(before.usage - now.usage) >= kUsageNews;
 }
 
 }  // namespace flowcon::cluster::peers

@@ -51,6 +51,7 @@ struct State {
   bool queue_waits = false;  ///< it cannot give them now: it does not know yet what it has
   std::optional<double> offer_cpu;  ///< cores that it gives to jobs of the queue, if it tells them
   std::optional<double> offer_mem;  ///< the same, bytes
+  std::optional<double> offer_gpu;  ///< GPUs for jobs of other hosts, if there are any
   std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if it tells them
 };
 

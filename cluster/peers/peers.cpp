@@ -204,6 +204,8 @@ State Peers::own_state() const {
   const ctrl::Offer& offer = host_.config().queue.offer;
   state.offer_cpu = offer.cores_of(view.cores);
   state.offer_mem = offer.memory_of(view.memory);
+  const double gpus = offer.gpus_of(view.gpus.size());
+  if (gpus > 0 && host_.config().accept.has_gpus()) state.offer_gpu = gpus;
   state.knows.emplace();
   for (const LinkPtr& link : links_.all()) {
     if (link->unused.empty() && !link->known_id.empty()) state.knows->push_back(link->known_id);

@@ -285,6 +285,13 @@ Amounts sum_of(const WaitingTask& job, std::int64_t workers, std::int64_t ps) {
     amount = amount * static_cast<double>(workers) +
              amount_of(job.ps_request, kind) * static_cast<double>(ps);
   }
+  if (ps == 0) return all;
+  for (const auto& [kind, amount] : job.ps_request) {
+    const auto is_it = [&name = kind](const auto& one) { return one.first == name; };
+    if (std::none_of(job.request.begin(), job.request.end(), is_it)) {
+      all.emplace_back(kind, amount * static_cast<double>(ps));
+    }
+  }
   return all;
 }
 

@@ -73,12 +73,16 @@ bool shares_network(const AllJobs& all, const AllJobs::Known& job, std::size_t n
 
 // Could those of its hosts that have its network hold it together, if nothing else were there?
 bool could_spread(const AllJobs& all, const ReportedJob& job) {
-  policy::Amounts together{{"cpu", 0}, {"mem", 0}};
+  policy::Amounts together{{"cpu", 0}, {"mem", 0}, {"gpu", 0}};
   for (std::size_t node = 0; node < all.hosts.size(); ++node) {
     const bool has_network = shares_network(all, all.known.back(), node);
     if (has_network) add(together, all.view.nodes[node].cap, 1);
   }
   return fits(whole_request(job.task), together);
+}
+
+bool needs_gpus(const AllJobs& all, std::size_t job) {
+  return policy::amount_of(whole_request(all.view.jobs[job]), "gpu") > 0;
 }
 
 bool needs_network(const AllJobs& all, std::size_t job) {
@@ -92,6 +96,7 @@ bool suits(const AllJobs& all, std::size_t job, std::size_t node) {
   if (needs_network(all, job) && !shares_network(all, known, node)) return false;
   if (!known.is_far.empty() && known.is_far[node]) return false;
   if (all.hosts[node] == known.owner) return true;
+  if (needs_gpus(all, job) && !all.accepts_gpus[node]) return false;
   if (known.is_weighing || !why_bound(all, job).empty()) return false;
   return !known.freight || migration::runs_on(all.architectures[node], known.freight->architecture);
 }
@@ -120,6 +125,7 @@ void add_host(AllJobs& all, const HostJobs& host, const std::string& name) {
   all.architectures.push_back(host.architecture);
   all.open.push_back(host.is_open);
   all.addressed.push_back(host.has_address);
+  all.accepts_gpus.push_back(host.accepts_gpus);
   all.takes_early.push_back(host.takes_early);
   all.draining.push_back(host.is_draining);
   all.view.nodes.push_back({name, host.offer, host.free});
@@ -248,9 +254,10 @@ void bind_to_hosts(AllJobs& all) {
   unbind(all);
   for (std::size_t job = 0; job < all.known.size(); ++job) {
     const AllJobs::Known& known = all.known[job];
-    const bool goes_anywhere = !needs_network(all, job) && !is_for_some(all, job) &&
-                               known.avoided.empty() && !known.is_weighing &&
-                               why_bound(all, job).empty() && known.is_far.empty();
+    const bool goes_anywhere = !needs_network(all, job) && !needs_gpus(all, job) &&
+                               !is_for_some(all, job) && known.avoided.empty() &&
+                               !known.is_weighing && why_bound(all, job).empty() &&
+                               known.is_far.empty();
     if (!known.is_waiting || goes_anywhere) continue;
     policy::WaitingTask& task = all.view.jobs[job];
     std::vector<bool> has;

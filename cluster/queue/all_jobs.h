@@ -42,6 +42,7 @@ struct AllJobs {
   std::vector<std::string> architectures;            ///< the same
   std::vector<bool> open;                            ///< HostJobs::is_open, at their places
   std::vector<bool> addressed;                       ///< HostJobs::has_address, at their places
+  std::vector<bool> accepts_gpus;                    ///< HostJobs::accepts_gpus, at their places
   std::vector<bool> takes_early;                     ///< HostJobs::takes_early, at their places
   std::vector<bool> draining;                        ///< HostJobs::is_draining, at their places
   bool is_settling = false;  ///< room that was given up will be free in a moment
@@ -60,8 +61,9 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 /// Has this host just refused it?
 [[nodiscard]] bool is_avoided(const AllJobs& all, std::size_t job, std::size_t node);
 /// Does this host not drain, has it not just refused it, and has it the network that the job has or
-/// may get, and processors that its image is for? Of its own host nobody asks these two: its user
-/// chose both. May it leave that, as far as is known, and is none nearer that comes free in time?
+/// may get, GPUs for others if it asks for any, and processors that its image is for? Of its own
+/// host nobody asks the last two: its user chose both. May it leave that, as far as is known, and
+/// is none nearer that comes free in time?
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
 /// Why it cannot leave its own host, for people; "" = it may, or nobody knows.
 [[nodiscard]] const std::string& why_bound(const AllJobs& all, std::size_t job);

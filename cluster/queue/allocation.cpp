@@ -23,11 +23,11 @@ constexpr double kMostLeft = 1e9;    // the same
 // Seconds in which a worker that joins does nothing yet. Of plans that are alike it keeps the one
 // in which nobody comes or goes.
 constexpr double kJoin = 2;
-constexpr double kNothing = 1e-6;   // of a core, or a byte
+constexpr double kNothing = 1e-6;   // of a core, a byte or a GPU
 constexpr double kRounding = 1e-6;  // of a node
 constexpr double kMostNodes = policy::HorizonState::kMostNodes;
 constexpr double kUseful = 1.1;  // times as fast as with half as many: less is noise
-constexpr std::array<const char*, 2> kKinds{"cpu", "mem"};
+constexpr std::array<const char*, 3> kKinds{"cpu", "mem", "gpu"};
 
 std::int64_t power_below(std::int64_t number) {
   return number < 1 ? 0

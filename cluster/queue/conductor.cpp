@@ -277,6 +277,9 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
     job->entry.is_starved = one.is_starved;
     job->order_shown = may_start(*job) ? one.place : 0;
     job->obstacle = may_start(*job) ? one.obstacle : "";
+    if (!job->obstacle.empty() && !job->obstacle.starts_with(kNextOn)) {
+      if (std::string why = room_.why_gpus_taken(*job); !why.empty()) job->obstacle = why;
+    }
     // What was ordered before, and could not be done, has another's room by now.
     if (!one.order) job->order.reset();
     if (!one.order) continue;
@@ -299,6 +302,12 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
                             room_.begin_early(one.job, job->request.amounts()).empty();
       if (!is_taken) job->order.reset();
       if (!is_taken) continue;
+    }
+    const bool is_ticket = order.op == Order::Op::start && stays && !job->entry.group;
+    if (const std::string why = is_ticket ? room_.why_gpus_taken(*job) : ""; !why.empty()) {
+      job->order.reset();
+      job->obstacle = why;
+      continue;
     }
     if (!order.host.empty()) order.birth = random_id();
     owner_.give(job, std::move(order));

@@ -46,6 +46,11 @@ std::vector<HeldPlace> held_places(const JobEntry& entry, const std::string& own
   return places;
 }
 
+bool asks_gpus(const Job& job) {
+  return job.ticket &&
+         (!job.ticket->gpus.is_none() || job.ticket->labels.gpu || job.entry.chosen.gpu);
+}
+
 // Will the room of workers that are to go, or of all, be free in a moment? Not of one whose host is
 // silent.
 bool is_leaving(const JobEntry& entry, double now) {
@@ -208,8 +213,13 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
   if (!runs) report_waiting(job, reported);
   reported.is_parking = entry.state == JobState::parking ||
                         (goes && now >= entry.since && now - entry.since < kMoment);
+  const std::string& own = world_.network.own_id();
+  // There are enough GPUs here, and docker would give it others, which are taken.
+  const bool is_home_taken = !runs && !room_.why_gpus_taken(job).empty() &&
+                             fits({{"gpu", job.request.gpu.value}}, room_.room().free);
+  if (is_home_taken) reported.avoided.push_back(own);
   for (const auto& [host, until] : job.avoided) {
-    if (until > steady) reported.avoided.push_back(host);
+    if (until > steady && !(is_home_taken && host == own)) reported.avoided.push_back(host);
   }
   return reported;
 }
@@ -219,13 +229,15 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
 void Conductor::report_jobs(HostJobs& report) {
   const double pause = report.pause.value_or(PauseMeter().seconds());
   const Offers offers = owner_.offers();
+  const bool is_seeking_gpus = world_.host.view().is_seeking_gpus;
   int estimates = kMostEstimates;
   bool is_late = false;
   for (const JobPtr& job : owner_.jobs().by_arrival()) {
     const bool runs = is_going(*job) || holds_room(*job);
     if (job->group || (!runs && !may_start(*job))) continue;
     if (owner_.size(*job, estimates > 0, offers) && !job->estimates.empty()) --estimates;
-    const bool is_unknown = !runs && job->estimated_by == 0;
+    const bool is_unknown =
+        !runs && (job->estimated_by == 0 || (is_seeking_gpus && asks_gpus(*job)));
     is_late = is_late || is_unknown;
     if (!is_unknown) report.jobs.push_back(report_job(*job, pause));
   }
@@ -238,8 +250,9 @@ HostJobs Conductor::report() {
   report.is_draining = world_.network.is_draining();
   report.id = world_.network.own_id();
   report.name = world_.host.view().name;
-  report.offer = {{"cpu", offer.cpu}, {"mem", offer.mem}};
-  const policy::Amounts none{{"cpu", 0.0}, {"mem", 0.0}};
+  report.offer = offer.amounts();
+  policy::Amounts none = report.offer;
+  for (auto& [kind, amount] : none) amount = 0;
   const bool gives_room = !report.is_draining && owner_.hears_engine();
   const HostRoom::Room room = gives_room ? room_.room() : HostRoom::Room{none, none};
   report.free = room.free;
@@ -261,6 +274,7 @@ HostJobs Conductor::report() {
   report.rates = cargo_.rates();
   report.swarm = cargo_.swarm();
   report.architecture = cargo_.architecture();
+  report.accepts_gpus = world_.host.config().accept.has_gpus();
   report.is_open = leases_.is_open();
   report.has_address = leases_.has_address();
   report_jobs(report);

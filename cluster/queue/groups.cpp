@@ -203,6 +203,7 @@ void Groups::size(Job& group, const Offers& offers) const {
         group.ticket->docker_cpu.value_or(std::min(kServerCores, offers.largest.cpu));
     group.ps_request.cpu = {labels.ps_cpu.value_or(cores), Source::label};
     const double times = group.entry.has_doubled ? 2 : 1;
+    group.ps_request.gpu = {offers.largest.gpu > 0 ? labels.ps_gpu.value_or(0) : 0, Source::label};
     if (labels.ps_mem) group.ps_request.mem = {std::ceil(times * *labels.ps_mem), Source::label};
   }
   // What is said of a worker is of a parameter server, too.
@@ -215,10 +216,7 @@ void Groups::size(Job& group, const Offers& offers) const {
   const auto workers =
       static_cast<double>(waits ? workers_of(group.entry).least : present(wanted, false));
   const auto ps = static_cast<double>(waits ? wanted.ps : present(wanted, true));
-  group.request.cpu.value =
-      workers * group.worker_request.cpu.value + ps * group.ps_request.cpu.value;
-  group.request.mem.value =
-      workers * group.worker_request.mem.value + ps * group.ps_request.mem.value;
+  add_up(group.request, group.worker_request, workers, group.ps_request, ps);
   for (std::size_t i = 0; i < wanted.tasks.size(); ++i) {
     if (wanted.tasks[i].id.empty()) continue;
     const JobPtr job = jobs_.find_id(wanted.tasks[i].id);
@@ -441,6 +439,9 @@ Async<Result<void>> Groups::make(JobPtr group, std::size_t task) {
   Result<std::string> id = co_await find_made(group, name);
   if (!id) co_return id.error();
   if (id->empty()) {
+    const std::string why = world_.give_gpus(wanted_task->body, *group, task);
+    group->may_start_later = !why.empty();
+    if (!why.empty()) co_return bad_input(why);
     id = co_await world_.engine.create(name, std::move(wanted_task->body),
                                        std::move(wanted_task->image));
     if (!id) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/hex.h"
+#include "base/json_reader.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/all_jobs.h"
 #include "cluster/queue/next_host.h"
@@ -16,6 +17,7 @@ namespace flowcon::cluster::queue {
 namespace {
 
 constexpr double kAboutTo = 5;    // seconds in which one that begins has its room
+constexpr double kMaking = 60;    // that the engine has for a container, until it is looked at
 constexpr double kSettling = 15;  // in which requests by earlier runs are known after a start
 
 constexpr const char* kEarlyFile = "early";
@@ -32,6 +34,25 @@ std::size_t unmade(const Job& job, bool are_ps) {
       std::count_if(group->tasks.begin(), group->tasks.end(), [are_ps](const JobEntry& task) {
         return task.id.empty() && task.is_ps == are_ps && task.at.empty();
       }));
+}
+
+// It has been ordered to start here.
+bool is_about_to_start(const Job& job) {
+  return job.order && job.order->op == Order::Op::start && job.order->host.empty() &&
+         job.order->version == job.entry.version && job.entry.state == JobState::waiting;
+}
+
+// Containers under control that are none of the queue's.
+std::vector<GpuHolder> foreign_gpus(const ctrl::LocalHost& host, const std::set<std::string>& own) {
+  const ctrl::HostView view = host.view();
+  std::vector<GpuHolder> holders;
+  for (const std::string& id : view.jobs) {
+    const auto use = own.contains(id) ? std::nullopt : host.use_of(id);
+    if (!use || use->gpus.is_none()) continue;
+    const auto count = static_cast<double>(use->gpus.size(view.gpus.size()));
+    holders.push_back({host.name_of(id), count, use->gpus});
+  }
+  return holders;
 }
 
 }  // namespace
@@ -98,6 +119,7 @@ HostRoom::Room HostRoom::room() const {
     others.memory += use->memory;
   }
   if (host.available > 0) others.available = host.available;
+  if (!host.gpus.empty()) others.gpus = GpuLedger(host.gpus, foreign_gpus(world_.host, own)).free();
   const Offer offer = owner_.offer();
   Room room{free_of(offer, holders, others), {}};
   if (others.available) {
@@ -108,7 +130,97 @@ HostRoom::Room HostRoom::room() const {
 }
 
 std::string HostRoom::why_no_room(const policy::Amounts& request) const {
-  return tasks_.is_ready() && fits(request, room().free) ? "" : migration::kNoRoomNow;
+  const double gpus = policy::amount_of(request, "gpu");
+  const bool has_room = tasks_.is_ready() && fits(request, room().free) &&
+                        (gpus <= 0 || !gpus_without("").choose(gpus, owner_.offer().gpu).empty());
+  return has_room ? "" : migration::kNoRoomNow;
+}
+
+std::string HostRoom::why_no_room(const cluster::Passage& birth) const {
+  const double gpus = policy::amount_of(birth.request, "gpu");
+  const bool has_room = tasks_.is_ready() && fits(birth.request, room().free) &&
+                        gpus_without(birth.entry.name).why_taken(birth.gpus, gpus).empty();
+  return has_room ? "" : migration::kNoRoomNow;
+}
+
+// ------------------------------------------------------------------------- who has which GPU
+
+std::vector<GpuHolder> HostRoom::gpu_holders(const std::string& but) const {
+  std::vector<GpuHolder> holders;
+  std::set<std::string> own;
+  const auto hold = [&](const std::string& name, const policy::Amounts& request,
+                        const ctrl::GpuDevices& gpus) {
+    if (name != but) holders.push_back({name, policy::amount_of(request, "gpu"), gpus});
+  };
+  for (const auto& [id, job] : owner_.jobs().open()) {
+    own.insert(id);
+    const bool is_here = !job->entry.task && !job->entry.group && job->entry.at.empty();
+    const bool has_room = holds_room(*job) || is_about_to_start(*job);
+    if (!is_here || !has_room || !job->ticket) continue;
+    hold(job->entry.name, job->request.amounts(), job->ticket->gpus);
+  }
+  for (const Tasks::Resident& task : tasks_.residents()) {
+    own.insert(task.container);
+    hold(task.name, task.request, task.gpus);
+  }
+  const auto is_known = [&](const std::string& name) {
+    return std::any_of(holders.begin(), holders.end(), [&](const GpuHolder& one) {
+      return one.name == name && !one.devices.is_none();
+    });
+  };
+  for (const auto& [name, given] : given_) {
+    const bool is_being_made = world_.clock.steady() < given.until && !is_known(name);
+    if (name != but && is_being_made) holders.push_back(given.holder);
+  }
+  for (GpuHolder& other : foreign_gpus(world_.host, own)) holders.push_back(std::move(other));
+  return holders;
+}
+
+GpuLedger HostRoom::gpus_without(const std::string& name) const {
+  return {world_.host.view().gpus, gpu_holders(name)};
+}
+
+std::string HostRoom::why_gpus_taken(const Job& job) const {
+  const bool is_ticket = job.ticket && !job.group && !job.entry.group;
+  if (!is_ticket || job.ticket->gpus.is_none() || job.request.gpu.value <= 0) return "";
+  return gpus_without(job.entry.name).why_taken(job.ticket->gpus, job.request.gpu.value);
+}
+
+// None: it gets what docker gives it, or nothing, for that reason.
+ctrl::GpuDevices HostRoom::choose(const boost::json::object& body, const std::string& name,
+                                  double gpus, bool is_early, std::string& why) const {
+  const std::vector<ctrl::HostGpu> here = world_.host.view().gpus;
+  const boost::json::value* host_config = body.if_contains("HostConfig");
+  if (here.empty() || gpus <= 0 || host_config == nullptr || !host_config->is_object()) return {};
+  const ctrl::GpuDevices asked = ctrl::gpus_in(*host_config);
+  if (asked.is_none() || !asked.ids.empty()) return {};
+  const double offered = owner_.offer().gpu;
+  ctrl::GpuDevices chosen{0, gpus_without(name).choose(gpus, offered)};
+  if (chosen.is_none() && is_early) chosen.ids = GpuLedger(here, {}).choose(gpus, offered);
+  if (chosen.is_none()) why = migration::kNoRoomNow;
+  return chosen;
+}
+
+std::string HostRoom::give_gpus(boost::json::object& body, const Job& group, std::size_t task) {
+  const double now = world_.clock.steady();
+  std::erase_if(given_, [now](const auto& one) { return now >= one.second.until; });
+  const JobEntry& made = group.entry.group->tasks.at(task);
+  const double gpus = (made.is_ps ? group.ps_request : group.worker_request).gpu.value;
+  std::string why;
+  const ctrl::GpuDevices chosen =
+      made.at.empty() ? choose(body, made.name, gpus, false, why) : ctrl::GpuDevices();
+  if (chosen.is_none()) return why;
+  ctrl::set_gpus(body["HostConfig"].get_object(), chosen.ids);
+  given_[made.name] = {{made.name, gpus, chosen}, now + kMaking};
+  return "";
+}
+
+std::string HostRoom::give_gpus(boost::json::object& body, const cluster::Passage& birth) const {
+  const double gpus = policy::amount_of(birth.request, "gpu");
+  std::string why;
+  const ctrl::GpuDevices chosen = choose(body, birth.entry.name, gpus, birth.is_early, why);
+  if (!chosen.is_none()) ctrl::set_gpus(body["HostConfig"].get_object(), chosen.ids);
+  return why;
 }
 
 // It has what others leave by its weight.

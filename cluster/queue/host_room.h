@@ -3,9 +3,13 @@
 // it includes Asio.
 #pragma once
 
+#include <boost/json/object.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "cluster/moves.h"
+#include "cluster/queue/gpus.h"
 #include "cluster/queue/owner.h"
 #include "cluster/queue/request.h"
 #include "cluster/queue/tasks.h"
@@ -28,6 +32,19 @@ class HostRoom {
   [[nodiscard]] Room room() const;
   /// Why one that asks for so much is not taken, in words; "" = it is.
   [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const;
+  /// The same of one whose copy is here.
+  [[nodiscard]] std::string why_no_room(const cluster::Passage& birth) const;
+
+  /// Has the container that is about to be made for a group's task here ask docker for GPUs that
+  /// nobody has. Why there are none now, in words; "" = it does, or it asks for none, or says
+  /// which.
+  std::string give_gpus(boost::json::object& body, const Job& group, std::size_t task);
+  /// The same of a copy. One that is made early gets what will be free.
+  [[nodiscard]] std::string give_gpus(boost::json::object& body,
+                                      const cluster::Passage& birth) const;
+  /// Which GPUs docker would give the container of this job here that others have, in words; "" =
+  /// none.
+  [[nodiscard]] std::string why_gpus_taken(const Job& job) const;
 
   /// May one begin before its cores are free, on what others leave?
   [[nodiscard]] bool takes_early() const;
@@ -44,6 +61,10 @@ class HostRoom {
  private:
   // Jobs and tasks that have their room here.
   [[nodiscard]] std::vector<Holder> holders() const;
+  [[nodiscard]] std::vector<GpuHolder> gpu_holders(const std::string& but) const;
+  [[nodiscard]] GpuLedger gpus_without(const std::string& name) const;
+  [[nodiscard]] ctrl::GpuDevices choose(const boost::json::object& body, const std::string& name,
+                                        double gpus, bool is_early, std::string& why) const;
   [[nodiscard]] bool is_overbooked() const;
   [[nodiscard]] bool has_weights() const;
   void keep() const;
@@ -58,6 +79,12 @@ class HostRoom {
     double sure_from = 0;  // steady; until then it is not known what the others ask for
   };
   Early early_;
+  // GPUs of containers, by name, until they are looked at.
+  struct Given {
+    GpuHolder holder;
+    double until = 0;  // steady
+  };
+  std::map<std::string, Given> given_;
 };
 
 }  // namespace flowcon::cluster::queue

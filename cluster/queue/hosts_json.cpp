@@ -34,18 +34,25 @@ constexpr double kLeastLeft = 1e-6;   // seconds: above 0 for whoever reads it
 constexpr std::array<const char*, 4> kSpans{"none", "overlay", "host", "ports"};
 constexpr std::array<const char*, 4> kOps{"start", "park", "send", "resize"};
 
-// Only what the queue counts: cores and bytes.
+// Only what the queue counts: cores and bytes, and GPUs where they are counted.
 void amounts(auto& io, const char* field, auto& of, double least) {
   const auto read = [least](FieldReader& inner) {
-    return policy::Amounts{{"cpu", inner.number("cpu", least, kMostAmount)},
-                           {"mem", inner.number("mem", least, kMostAmount)}};
+    policy::Amounts all{{"cpu", inner.number("cpu", least, kMostAmount)},
+                        {"mem", inner.number("mem", least, kMostAmount)}};
+    if (inner.find("gpu") != nullptr) {
+      all.emplace_back("gpu", inner.number("gpu", least, kMostAmount));
+    }
+    return all;
   };
   const auto kind_of = [&of](const char* kind) {
     return std::clamp(policy::amount_of(of, kind), -kMostAmount, kMostAmount);
   };
   const auto read_all = [&](FieldReader& reader, auto name) { return reader.object(name, read); };
   io.as(field, of, read_all, [&](const auto&) {
-    return json::object{{"cpu", kind_of("cpu")}, {"mem", kind_of("mem")}};
+    json::object told{{"cpu", kind_of("cpu")}, {"mem", kind_of("mem")}};
+    const auto is_gpu = [](const auto& one) { return one.first == "gpu"; };
+    if (std::any_of(of.begin(), of.end(), is_gpu)) told["gpu"] = kind_of("gpu");
+    return told;
   });
 }
 
@@ -365,6 +372,7 @@ static void host_fields(Io& io, auto& host, std::size_t most) {
   if (io.has("takes_early")) io("takes_early", host.takes_early);
   if (io.has("has_early")) io("has_early", host.has_early);
   if (io.has("draining")) io("draining", host.is_draining);
+  if (io.has("accepts_gpus", host.accepts_gpus)) io("accepts_gpus", host.accepts_gpus);
   ids(io, "births", host.births, kMostBirthsTold);
   if (io.has("owners")) io.as("owners", host.owners, owners_in, owners_told);
   io.as("jobs", host.jobs, jobs_in, [most](const auto& jobs) { return first_of(jobs, most); });

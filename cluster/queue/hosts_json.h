@@ -74,6 +74,7 @@ struct HostJobs {
   bool takes_early = false;      ///< one may begin here before its cores are free
   bool has_early = false;        ///< one has, and they are not yet
   bool is_draining = false;      ///< it gives no room, and what may be parked leaves it
+  bool accepts_gpus = false;     ///< its GPUs are for jobs of other hosts, too
   std::set<std::string> births;  ///< that `free` counts already
   std::map<std::string, std::string> owners;  ///< of these births, ids of hosts; may lack some
   std::vector<ReportedJob> jobs;

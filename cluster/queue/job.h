@@ -73,12 +73,13 @@ struct JobStep {
 inline constexpr std::size_t kKeptSteps = 50;
 inline constexpr std::size_t kKeptTaskSteps = 8;  ///< of a group's task
 
-/// What `queue set` and `queue scale` put in the place of labels. Units: cores, bytes.
+/// What `queue set` and `queue scale` put in the place of labels. Units: cores, bytes, GPUs.
 struct Chosen {
   std::optional<double> cpu;
   std::optional<double> mem;
   std::optional<double> priority;
   std::optional<std::int64_t> workers = {};
+  std::optional<double> gpu = {};
   bool operator==(const Chosen&) const = default;
 };
 

@@ -191,6 +191,9 @@ static void fields(auto& io, Is<JobEntry> auto& entry) {
   amount(io, "cores", entry.cores);
   amount(io, "chosen_cpu", entry.chosen.cpu);
   amount(io, "chosen_mem", entry.chosen.mem);
+  if (io.has("chosen_gpu", entry.chosen.gpu.has_value())) {
+    amount(io, "chosen_gpu", entry.chosen.gpu);
+  }
   amount(io, "chosen_priority", entry.chosen.priority);
   io.as("chosen_workers", entry.chosen.workers, chosen_workers_in, clamped(0, kMostTasks));
   number(io, "weight", entry.weight, 1);

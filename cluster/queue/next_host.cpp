@@ -83,6 +83,10 @@ bool is_due(const AllJobs& all, const NextHost& next, const std::vector<bool>& h
   if (host == job.owner || !job.sent_to.empty() || !job.freight || has_guest[next.node]) {
     return false;
   }
+  // Which GPUs it gets is said when it is made: they would be other ones than come free.
+  const double gpus = policy::amount_of(whole_request(all.view.jobs[next.job]), "gpu");
+  const bool is_any = policy::amount_of(all.view.nodes[next.node].cap, "gpu") > std::max(gpus, 1.0);
+  if (gpus > 0 && is_any) return false;
   return next.seconds <= 1.5 * seconds_to(all, next.job, next.node) + 10;
 }
 

@@ -29,7 +29,8 @@ struct NextHost {
 /// what comes free; one of which nothing is said will not start in sight. A running job of which it
 /// is not known how long it takes never ends. What a job lacks is due once its way takes so long,
 ///     seconds ≤ 1.5 · bytes / rate + 10,
-/// and goes to each host for one job at a time. It begins there when what is left of the others is
+/// and goes to each host for one job at a time; for one with GPUs only where it needs no choice
+/// among them. It begins there when what is left of the others is
 /// no more than what it takes to its own first progress (the upper estimate, 3 s at least), so that
 /// it imports and loads beside their last steps: where all but the cores is there for both, for one
 /// job at a time, in the order of the queue. Source: Liquid, 6.1; the bound and that

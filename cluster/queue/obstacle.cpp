@@ -27,6 +27,12 @@ std::string lack_of(const policy::Amounts& request, const policy::Amounts& idle)
                              : render_number(std::ceil(bytes / 1048576)) + " MiB") +
              " of memory";
   }
+  const double gpus = policy::amount_of(request, "gpu") - policy::amount_of(idle, "gpu");
+  if (gpus > policy::Room::kTolerance) {
+    const std::string number =
+        render_number(std::ceil(gpus * 100 - policy::Room::kTolerance) / 100);
+    lacks += (lacks.empty() ? "" : " and ") + number + (number == "1" ? " GPU" : " GPUs");
+  }
   return lacks;
 }
 

@@ -478,7 +478,7 @@ class Orders {
   void look_ahead() {
     for (const NextHost& next : next_hosts(all_, waiting_, idle_)) {
       JobOrder& order = order_of(next.job);
-      order.obstacle = "next on " + all_.view.nodes[next.node].id + " in about " +
+      order.obstacle = kNextOn + all_.view.nodes[next.node].id + " in about " +
                        rough(next.seconds) +
                        (has_all_there(next) ? "; image and data are there" : "");
       order.early_in = next.early_in;

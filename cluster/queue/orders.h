@@ -14,6 +14,9 @@
 
 namespace flowcon::cluster::queue {
 
+/// How the obstacle of a job begins whose host and time are known.
+inline constexpr const char* kNextOn = "next on ";
+
 /// By owner; of each job of the plan one. A start waits for the room that it was decided on; what
 /// comes after it finds the rest. Of the hosts that have room a job goes to the one it was sent to,
 /// else to the one where what it needs is, or is first, by more than a second; else to that of the

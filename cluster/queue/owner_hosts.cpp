@@ -12,7 +12,8 @@ namespace {
 // What a peer gives; of one that does not say all its cores, and so much of its memory.
 Offer offer_of(const peers::State& peer, double share) {
   return {peer.offer_cpu.value_or(peer.cores),
-          peer.offer_mem.value_or(share * static_cast<double>(peer.memory))};
+          peer.offer_mem.value_or(share * static_cast<double>(peer.memory)),
+          peer.offer_gpu.value_or(0)};
 }
 
 // What is only estimated may be wrong, and refuses no job.
@@ -26,7 +27,7 @@ Request without_estimates(Request request) {
 // Could hosts that offer this hold all tasks of the group?
 bool could_hold(const std::vector<Offer>& offers, const Job& group) {
   std::vector<policy::Amounts> hosts;
-  for (const Offer& one : offers) hosts.push_back({{"cpu", one.cpu}, {"mem", one.mem}});
+  for (const Offer& one : offers) hosts.push_back(one.amounts());
   std::vector<const policy::Amounts*> all;
   for (const policy::Amounts& host : hosts) all.push_back(&host);
   const policy::Amounts of_worker = without_estimates(group.worker_request).amounts();
@@ -35,12 +36,25 @@ bool could_hold(const std::vector<Offer>& offers, const Job& group) {
                             {of_ps, group.entry.group->ps});
 }
 
+// What docker gives it there, in GPUs.
+std::optional<double> docker_gpus(const Ticket& ticket, const ctrl::LocalHost& host) {
+  if (ticket.gpus.is_none()) return std::nullopt;
+  const std::size_t count = ticket.gpus.size(host.view().gpus.size());
+  return static_cast<double>(std::max<std::size_t>(count, 1));
+}
+
+// " and 2 GPUs", if any are asked for.
+std::string and_gpus(const Request& request, double gpus) {
+  if (request.gpu.value <= 0) return "";
+  return " and " + render_number(gpus) + (gpus == 1 ? " GPU" : " GPUs");
+}
+
 }  // namespace
 
 Offer Owner::offer() const {
   const ctrl::Offer& said = world_.host.config().queue.offer;
   const ctrl::HostView host = world_.host.view();
-  return {said.cores_of(host.cores), said.memory_of(host.memory)};
+  return {said.cores_of(host.cores), said.memory_of(host.memory), said.gpus_of(host.gpus.size())};
 }
 
 bool Owner::may_run_here(const Job& job) const {
@@ -70,7 +84,8 @@ bool Owner::size(Job& job, bool may_estimate, const Offers& offers) const {
   const Chosen& chosen = job.entry.chosen;
   const Said cpu{chosen.cpu, labels.cpu, job.ticket->docker_cpu, job.estimate("cpu").upper};
   const Said mem{chosen.mem, labels.mem, job.ticket->docker_mem, job.estimate("mem").upper};
-  job.request = request_of(cpu, mem, job.entry.least_memory, offers.own, offers.largest);
+  const Said gpu{chosen.gpu, labels.gpu, docker_gpus(*job.ticket, world_.host), {}};
+  job.request = request_of(cpu, mem, job.entry.least_memory, offers.own, offers.largest, gpu);
   if (job.entry.group) groups_.size(job, offers);
   return is_estimated;
 }
@@ -84,6 +99,7 @@ Offers Owner::offers() const {
     const Offer there = offer_of(*peer.state, ctrl::Offer::kMemory);
     offers.largest.cpu = std::max(offers.largest.cpu, there.cpu);
     offers.largest.mem = std::max(offers.largest.mem, there.mem);
+    offers.largest.gpu = std::max(offers.largest.gpu, there.gpu);
     offers.all.push_back(there);
   }
   return offers;
@@ -108,7 +124,8 @@ std::string Owner::why_hopeless(const Job& job, const char* advice) const {
   const auto is_within = [](const Request& whole, const Offer& offer) {
     const Request request = without_estimates(whole);
     return request.cpu.value <= offer.cpu + policy::Room::kTolerance &&
-           request.mem.value <= offer.mem + policy::Room::kTolerance;
+           request.mem.value <= offer.mem + policy::Room::kTolerance &&
+           request.gpu.value <= offer.gpu + policy::Room::kTolerance;
   };
   const auto one_holds = [&](const Request& request) {
     return std::any_of(offers.begin(), offers.end(),
@@ -121,9 +138,11 @@ std::string Owner::why_hopeless(const Job& job, const char* advice) const {
   const std::string others =
       may_spread ? ", and all hosts together could not hold it" : ", and no other host has as much";
   return "it asks for " + render_number(job.request.cpu.value) + " cores and " +
-         render_number(job.request.mem.value / 1048576) + " MiB of memory, and this host offers " +
+         render_number(job.request.mem.value / 1048576) + " MiB of memory" +
+         and_gpus(job.request, job.request.gpu.value) + ", and this host offers " +
          render_number(here.cpu) + " and " + render_number(here.mem / 1048576) + " MiB" +
-         (offers.size() > 1 ? others : "") + "; " + advice + ", or raise option offer";
+         and_gpus(job.request, here.gpu) + (offers.size() > 1 ? others : "") + "; " + advice +
+         ", or raise option offer";
 }
 
 std::string Owner::why_hopeless(const Job& job, JobEntry changed) const {

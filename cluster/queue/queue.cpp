@@ -44,7 +44,9 @@ bool comes_before(const JobPtr& a, const JobPtr& b) {
 }
 
 json::object amounts_json(const policy::Amounts& amounts) {
-  return {{"cpu", policy::amount_of(amounts, "cpu")}, {"mem", policy::amount_of(amounts, "mem")}};
+  json::object out;
+  for (const char* kind : {"cpu", "mem", "gpu"}) out[kind] = policy::amount_of(amounts, kind);
+  return out;
 }
 
 // Why a group keeps the workers that it runs with; "" = it may have others.
@@ -112,10 +114,11 @@ Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said, 
       if (!taken) return taken.error();
     }
     if (name == "request") {
-      // Either part alone leaves the other as it is.
+      // What is not named stays as it is.
       const bool is_undone = text == "none";
       if (labels.cpu || is_undone) next.chosen.cpu = labels.cpu;
       if (labels.mem || is_undone) next.chosen.mem = labels.mem;
+      if (labels.gpu || is_undone) next.chosen.gpu = labels.gpu;
     } else if (name == "priority") {
       next.chosen.priority.reset();
       if (text != "none") next.chosen.priority = labels.priority;
@@ -165,11 +168,15 @@ Queue::Queue(World world, std::function<void()> ended)
       tasks_(
           world_, watch_, [this] { conductor_.hear_of_task(); },
           [this](const cluster::Passage& birth, bool is_early) {
-            if (!is_early) return room_.why_no_room(birth.request);
+            if (!is_early) return room_.why_no_room(birth);
             return room_.begin_early(birth.entry.container, birth.request);
           }),
       room_(world_, owner_, tasks_),
-      conductor_(world_, owner_, tasks_, leases_, room_) {}
+      conductor_(world_, owner_, tasks_, leases_, room_) {
+  world_.give_gpus = [this](json::object& body, const Job& group, std::size_t task) {
+    return room_.give_gpus(body, group, task);
+  };
+}
 
 Async<void> Queue::begin() {
   co_await owner_.begin();
@@ -320,7 +327,7 @@ Async<Response> Queue::list(Call call) {
   const Offer offer = owner_.offer();
   const ctrl::QueueOptions& options = world_.host.config().queue;
   json::object out{{"policy", options.policy},
-                   {"offer", {{"cpu", offer.cpu}, {"mem", offer.mem}}},
+                   {"offer", amounts_json(offer.amounts())},
                    {"free", amounts_json(room_.room().free)},
                    {"starve_limit", options.starve_limit},
                    {"jobs", std::move(shown)}};

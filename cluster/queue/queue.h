@@ -42,6 +42,11 @@ class Queue {
   [[nodiscard]] std::string why_no_room(const policy::Amounts& request) const {
     return room_.why_no_room(request);
   }
+  /// As migration::World::give_gpus.
+  [[nodiscard]] std::string give_gpus(boost::json::object& body,
+                                      const cluster::Passage& birth) const {
+    return room_.give_gpus(body, birth);
+  }
   void add_metrics(ctrl::Exposition& out) const;
 
   /// What runs on this host is known.

@@ -67,14 +67,29 @@ Amount amount_of(const Said& said, double otherwise, double most) {
 
 }  // namespace
 
+// A kind that is not there is 0: what has nothing to do with GPUs looks as before.
+policy::Amounts Request::amounts() const {
+  policy::Amounts amounts{{"cpu", cpu.value}, {"mem", mem.value}};
+  if (gpu.value > 0) amounts.emplace_back("gpu", gpu.value);
+  return amounts;
+}
+
+policy::Amounts Offer::amounts() const {
+  policy::Amounts amounts{{"cpu", cpu}, {"mem", mem}};
+  if (gpu > 0) amounts.emplace_back("gpu", gpu);
+  return amounts;
+}
+
 const char* name(Source source) { return kSourceNames.at(static_cast<std::size_t>(source)); }
 
 Request request_of(const Said& cpu, const Said& mem, double least_memory, const Offer& offer,
-                   const Offer& largest) {
+                   const Offer& largest, const Said& gpu) {
   // A host that gives nothing itself may have jobs that others run.
   const double basis = offer.mem > 0 ? offer.mem : largest.mem;
   Request request{amount_of(cpu, kOtherwiseCores, largest.cpu),
                   amount_of(mem, kOtherwiseMemory * basis, largest.mem)};
+  request.gpu = amount_of(gpu, 0, 0);
+  if (largest.gpu <= 0) request.gpu.value = 0;
   const double least = bounded(least_memory, largest.mem);
   if (!mem.set && least > request.mem.value) request.mem = {least, Source::doubled};
   // Sums of whole bytes are exact: what is full stays full, in whatever order it was filled.
@@ -107,19 +122,30 @@ void share_out(Request& worker, std::int64_t workers, Request& ps, std::int64_t 
   }
 }
 
+void add_up(Request& all, const Request& worker, double workers, const Request& ps,
+            double servers) {
+  for (Amount Request::*kind : {&Request::cpu, &Request::mem, &Request::gpu}) {
+    (all.*kind).value = workers * (worker.*kind).value + servers * (ps.*kind).value;
+  }
+}
+
 policy::Amounts free_of(const Offer& offer, const std::vector<Holder>& holders,
                         const Others& others) {
   double cpu = offer.cpu - others.cpu;
   double mem = offer.mem - others.memory;
+  double gpu = std::min(offer.gpu, others.gpus.value_or(offer.gpu));
   double kept = 0;
   for (const Holder& holder : holders) {
     const double asked = policy::amount_of(holder.request, "mem");
     cpu -= policy::amount_of(holder.request, "cpu");
+    gpu -= policy::amount_of(holder.request, "gpu");
     mem -= std::max(asked, holder.memory);
     kept += std::max(0.0, asked - holder.memory);
   }
   if (others.available) mem = std::min(mem, *others.available - kept);
-  return {{"cpu", cpu}, {"mem", std::floor(mem)}};
+  policy::Amounts free{{"cpu", cpu}, {"mem", std::floor(mem)}};
+  if (offer.gpu > 0) free.emplace_back("gpu", gpu);
+  return free;
 }
 
 }  // namespace flowcon::cluster::queue

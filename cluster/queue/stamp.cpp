@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/group.h"
+#include "ctrl/gpus.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -280,6 +281,8 @@ json::object task_body(const json::value& inspect, const ctrl::QueueLabels& said
   const json::value& host = member(inspect, "HostConfig");
   json::object host_config = host.is_object() ? host.get_object() : json::object();
   host_config.erase("ContainerIDFile");
+  const bool has_gpus = !group.group->tasks[task].is_ps || said.ps_gpu.value_or(0) > 0;
+  if (!has_gpus && !ctrl::gpus_in(host).is_none()) ctrl::set_gpus(host_config, {});
   share_volumes(inspect, host_config);
   const std::string mode = text_of(host, "NetworkMode");
   const bool is_plain = mode.empty() || mode == "default" || mode == "bridge";

@@ -89,12 +89,13 @@ std::vector<Tasks::Resident> Tasks::residents() const {
     const bool is_guest =
         task->copy == TicketCopy::created && task->is_early && !claimed_.contains(task->birth);
     if (task->copy == TicketCopy::ended || is_guest) continue;
-    all.push_back({task->birth, task->owner, id, task->request});
+    const Ticket& ticket = task->ticket;
+    all.push_back({task->birth, task->owner, id, task->request, ticket.name, ticket.gpus});
   }
   for (const cluster::Passage& birth : world_.moves.expected_births()) {
     const std::string& id = birth.entry.id;
     if (seen.contains(id) || (birth.is_early && !claimed_.contains(id))) continue;
-    all.push_back({id, birth.entry.source, "", birth.request});
+    all.push_back({id, birth.entry.source, "", birth.request, birth.entry.name, birth.gpus});
   }
   return all;
 }

@@ -68,6 +68,8 @@ class Tasks : public EngineWatch::Listener {
     std::string owner;      ///< id of the job's host
     std::string container;  ///< "" = there is none yet
     policy::Amounts request;
+    std::string name;
+    ctrl::GpuDevices gpus;
   };
   [[nodiscard]] std::vector<Resident> residents() const;
 

@@ -127,6 +127,7 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   ticket.docker_cpu = cores_of(*container);
   const double memory = real_of(member(host_config, "Memory")).value_or(0);
   if (memory > 0) ticket.docker_mem = memory;
+  ticket.gpus = container->gpus;
   const double swap = real_of(member(host_config, "MemorySwap")).value_or(0);
   ticket.docker_swap = swap < 0 ? -1 : swap > memory ? swap - memory : 0;
   const std::string mode = text_of(host_config, "NetworkMode");

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "ctrl/estimate/features.h"
+#include "ctrl/gpus.h"
 #include "ctrl/queue_labels.h"
 #include "ctrl/settings.h"
 
@@ -21,6 +22,7 @@ struct Ticket {
   ctrl::estimate::Command command;   ///< what earlier runs are compared with
   std::optional<double> docker_cpu;  ///< cores, of --cpus or the like
   std::optional<double> docker_mem;  ///< bytes, of --memory
+  ctrl::GpuDevices gpus;             ///< of --gpus
   double docker_swap = 0;            ///< bytes beyond docker_mem, −1: without bound
   std::string network;               ///< of --network; "" = the engine's own choice
   ctrl::Checkpoint checkpoint;

@@ -76,7 +76,9 @@ json::object view_of(const Job& job, std::optional<double> left, double now) {
   out["request"] = {{"cpu", job.request.cpu.value},
                     {"mem", job.request.mem.value},
                     {"cpu_from", name(job.request.cpu.source)},
-                    {"mem_from", name(job.request.mem.source)}};
+                    {"mem_from", name(job.request.mem.source)},
+                    {"gpu", job.request.gpu.value},
+                    {"gpu_from", name(job.request.gpu.source)}};
   out["priority"] = entry.chosen.priority.value_or(job.ticket ? job.ticket->labels.priority : 1);
   out["retries"] = entry.retries;
   out["attempt"] = entry.attempt;

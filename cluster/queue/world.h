@@ -3,6 +3,7 @@
 // in for it.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,12 @@ class StoreRows : public Rows {
 using Estimate =
     std::function<std::vector<ctrl::estimate::LabelEstimate>(const ctrl::estimate::Command&)>;
 
+struct Job;
+
+/// As HostRoom::give_gpus().
+using GiveGpus =
+    std::function<std::string(boost::json::object& body, const Job& group, std::size_t task)>;
+
 /// Written beside the loop to the file of that name in the folder of the state, for the next
 /// flowcond; "" removes it. It is not kept where the disk is slow or full.
 void keep_text(ctrl::LocalHost& host, const std::string& name, std::string text);
@@ -87,6 +94,7 @@ struct World {
   std::function<double()> booted;  ///< when this machine was, seconds since the epoch
   std::size_t most_jobs = kMostJobs;
   bool is_ended = false;  ///< nothing is done any more
+  GiveGpus give_gpus = {};
 };
 
 }  // namespace flowcon::cluster::queue

@@ -154,8 +154,13 @@ void look_at_queue(const DaemonClient& daemon, Findings& findings) {
     ability.detail = queue.error().message();
     ability.advice = "journalctl -u flowcond";
   } else if (offers) {
-    ability.detail = "this host gives " + number_text(cores, 4) + " cores and " +
-                     size_text(real_of(member(offer, "mem"))) + " to jobs";
+    const double gpus = real_of(member(offer, "gpu")).value_or(0);
+    const std::string memory = size_text(real_of(member(offer, "mem")));
+    ability.detail =
+        "this host gives " + number_text(cores, 4) + " cores" +
+        (gpus > 0 ? ", " + memory + " and " + number_text(gpus, 4) + (gpus == 1 ? " GPU" : " GPUs")
+                  : " and " + memory) +
+        " to jobs";
   } else {
     ability.detail = "this host gives nothing to jobs";
     ability.advice = "offer = auto in flowcon.conf, if it should";

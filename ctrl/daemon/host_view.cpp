@@ -14,6 +14,8 @@ HostView Daemon::view() const {
   view.memory = host_.memory;
   view.available = static_cast<double>(meter_.host_memory().available_bytes);
   view.gpu_model = meter_.gpu_model();
+  view.gpus = meter_.known_gpus();
+  view.is_seeking_gpus = meter_.is_seeking_gpus();
   view.is_paused = controls_.is_all_paused();
   for (const auto& [id, job] : roster_.jobs) {
     if (!job.unsupported.empty()) continue;
@@ -55,7 +57,8 @@ std::optional<InUse> Daemon::use_of(const std::string& id) const {
   const auto found = roster_.jobs.find(id);
   if (found == roster_.jobs.end()) return std::nullopt;
   const Job& job = found->second;
-  return InUse{job.cpu_share.value_or(0) * host_.cores, static_cast<double>(job.reading.memory)};
+  return InUse{job.cpu_share.value_or(0) * host_.cores, static_cast<double>(job.reading.memory),
+               job.container.gpus};
 }
 
 std::optional<Settings> Daemon::settings_of(const std::string& id) const {

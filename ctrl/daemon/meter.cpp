@@ -25,7 +25,10 @@ constexpr const char* kSilentDriver =
 Meter::Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, Jobs& jobs)
     : io_(io), fs_(fs), host_(host), jobs_(jobs) {}
 
-void Meter::begin() { spawn(io_, "gpus", find_gpus()); }
+void Meter::begin() {
+  is_seeking_gpus_ = true;
+  spawn(io_, "gpus", find_gpus());
+}
 
 Async<void> Meter::find_gpus() {
   auto load = [] {
@@ -36,6 +39,8 @@ Async<void> Meter::find_gpus() {
   is_driver_late_ = !gpus;
   if (!gpus) log::warning(kSilentDriver);
   if (gpus) gpus_ = *gpus;
+  if (gpus_ && !is_reading_gpus_) co_await read_gpus();
+  is_seeking_gpus_ = false;
 }
 
 void Meter::look_at_host() {
@@ -113,6 +118,10 @@ Async<void> Meter::read_gpus() {
   const std::optional<cgroups::GpuReading>& reading = *asked;
   if (!reading) co_return;
   if (!reading->devices.empty()) gpu_model_ = reading->devices.front().name;
+  known_gpus_.clear();
+  for (const cgroups::GpuDevice& gpu : reading->devices) {
+    known_gpus_.push_back({gpu.number, gpu.uuid});
+  }
   std::map<std::string, cgroups::Group> groups;
   for (const auto& [id, job] : jobs_) {
     if (job.unsupported.empty()) groups[id] = job.group;

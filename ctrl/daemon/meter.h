@@ -9,11 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cgroups/cgroup_fs.h"
 #include "cgroups/disks.h"
 #include "cgroups/gpu.h"
 #include "ctrl/async.h"
+#include "ctrl/gpus.h"
 #include "ctrl/helper_threads.h"
 #include "ctrl/job.h"
 
@@ -36,6 +38,10 @@ class Meter {
   [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
   /// Of its first GPU; "" = it has none, or none was read yet.
   [[nodiscard]] const std::string& gpu_model() const { return gpu_model_; }
+  /// Those that answered last.
+  [[nodiscard]] const std::vector<HostGpu>& known_gpus() const { return known_gpus_; }
+  /// It is not known yet whether there are any.
+  [[nodiscard]] bool is_seeking_gpus() const { return is_seeking_gpus_; }
 
  private:
   void follow_clock(Moment now);
@@ -57,6 +63,8 @@ class Meter {
   bool is_reading_gpus_ = false;
   bool is_driver_late_ = false;  // asked again once it has answered
   std::string gpu_model_;
+  std::vector<HostGpu> known_gpus_;
+  bool is_seeking_gpus_ = false;
   std::optional<double> clock_offset_;  // wall minus steady at the last look
 };
 

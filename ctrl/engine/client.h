@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "ctrl/async.h"
+#include "ctrl/gpus.h"
 #include "ctrl/pull.h"
 #include "ctrl/reply.h"
 
@@ -63,6 +64,7 @@ struct Container {
   std::int64_t cpu_quota_us = 0;
   std::int64_t cpu_period_us = 0;
   std::int64_t nano_cpus = 0;
+  GpuDevices gpus;
 };
 
 inline constexpr std::size_t kMaxMounts = 256;

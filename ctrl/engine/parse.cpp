@@ -122,6 +122,7 @@ Result<Container> parse_container(std::string_view body) {
   c.cpu_quota_us = integer_at(value, {"HostConfig", "CpuQuota"});
   c.cpu_period_us = integer_at(value, {"HostConfig", "CpuPeriod"});
   c.nano_cpus = integer_at(value, {"HostConfig", "NanoCpus"});
+  c.gpus = gpus_in(find(value, {"HostConfig"}));
   c.labels = labels_of(value);
   return c;
 }

@@ -53,6 +53,8 @@ TEST_CASE("GPUs, their memory and their processes are read from NVML") {
   const GpuReading reading = read_gpus(kNew);
   REQUIRE(reading.devices.size() == 2);
   CHECK(reading.devices[0].name == "Fake GPU 0");
+  CHECK(reading.devices[1].number == 1);
+  CHECK(reading.devices[1].uuid == "GPU-fake-1");
   CHECK(reading.devices[0].use == 0.8);
   CHECK(reading.devices[0].total_bytes == 16000);
   CHECK(reading.devices[1].use == 0.25);
@@ -102,6 +104,7 @@ TEST_CASE("a lost GPU is left out and the others are read") {
   const GpuReading reading = read_gpus(kNew);
   REQUIRE(reading.devices.size() == 1);
   CHECK(reading.devices[0].name == "Fake GPU 1");
+  CHECK(reading.devices[0].number == 1);  // as docker counts
   REQUIRE(reading.processes.size() == 1);
   CHECK(reading.processes[0].device == 0);
 }

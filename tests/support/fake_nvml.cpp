@@ -113,6 +113,11 @@ Code nvmlDeviceGetName(void* device, char* name, unsigned length) {
   return kSuccess;
 }
 
+Code nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
+  std::snprintf(uuid, length, "GPU-fake-%d", is_first(device) ? 0 : 1);
+  return kSuccess;
+}
+
 Code nvmlDeviceGetUtilizationRates(void* device, void* rates) {
   if (is_case("no rates")) return kNotSupported;
   const unsigned percent[2] = {is_first(device) ? 80U : 25U, 7};

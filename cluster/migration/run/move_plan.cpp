@@ -188,6 +188,11 @@ class Reader {
       if (!asked || !(*asked >= 0 && *asked <= kMostAmount)) return wrong("request");
       plan_.request.emplace_back(kind, *asked);
     }
+    // Older hosts do not count them.
+    if (const std::optional<double> gpus = real_of(member(request, "gpu"))) {
+      if (!(*gpus >= 0 && *gpus <= kMostAmount)) return wrong("request");
+      plan_.request.emplace_back("gpu", *gpus);
+    }
     return {};
   }
 
@@ -239,6 +244,13 @@ Result<Plan> parse_offer(const json::value& offered) {
   return Reader(offered).read();
 }
 
+static json::object request_told(const policy::Amounts& request) {
+  json::object told{{"cpu", policy::amount_of(request, "cpu")},
+                    {"mem", policy::amount_of(request, "mem")}};
+  if (const double gpus = policy::amount_of(request, "gpu"); gpus > 0) told["gpu"] = gpus;
+  return told;
+}
+
 json::object to_json(const Plan& plan) {
   json::array volumes = rendered(plan.volumes, [](const PlannedVolume& volume) {
     return json::object{{"name", volume.name}, {"labels", volume.labels}, {"bytes", volume.bytes}};
@@ -261,8 +273,7 @@ json::object to_json(const Plan& plan) {
           {"awaits_value", plan.awaits_value},
           {"has_brought_image", plan.has_brought_image},
           {"is_birth", plan.is_birth},
-          {"request", json::object{{"cpu", policy::amount_of(plan.request, "cpu")},
-                                   {"mem", policy::amount_of(plan.request, "mem")}}},
+          {"request", request_told(plan.request)},
           {"is_early", plan.is_early},
           {"is_first", plan.is_first},
           {"birth", plan.birth},

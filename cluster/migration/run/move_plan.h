@@ -50,7 +50,7 @@ struct Plan {
   ctrl::Checkpoint checkpoint;     ///< source only
   bool has_brought_image = false;  ///< target only: the image came with this move
   bool is_birth = false;           ///< of a job's task, which is started from its beginning
-  policy::Amounts request;         ///< of a birth: what the task asks for; cores, bytes
+  policy::Amounts request;         ///< of a birth: what the task asks for; cores, bytes, GPUs
   bool is_early = false;           ///< of a birth: as MoveOrder::is_early
   bool is_first = false;           ///< of a birth: as MoveOrder::is_first
   std::string birth;               ///< of a return: the birth whose copy goes home

@@ -52,6 +52,11 @@ class HostMover : private ThisHost, public Movers {
         Movers({host, network, lives, ThisHost::engine, goods, files, rows, clock}) {}
 };
 
+ctrl::GpuDevices gpus_of(const Plan& plan) {
+  const boost::json::value* host_config = plan.body.if_contains("HostConfig");
+  return host_config != nullptr ? ctrl::gpus_in(*host_config) : ctrl::GpuDevices();
+}
+
 }  // namespace
 
 std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network, Lives& lives) {
@@ -124,6 +129,7 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
   if (const MovePtr move = open_.find(id)) {
     passage.entry = move->written;
     passage.request = move->plan.request;
+    passage.gpus = gpus_of(move->plan);
     passage.is_early = move->plan.is_early;
     passage.is_ready = move->peer.word == Word::step && move->peer.step >= Step::ready &&
                        move->peer.step <= Step::done;
@@ -139,6 +145,7 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
   const Result<Plan> plan = parse_plan(row->plan);
   if (plan) {
     passage.request = plan->request;
+    passage.gpus = gpus_of(*plan);
     passage.is_early = plan->is_early;
   }
   co_return passage;
@@ -149,8 +156,9 @@ std::vector<Passage> Movers::expected_births() const {
   for (const auto& [id, move] : open_.all()) {
     const bool is_expected = !move->is_source() && move->entry.method == Method::birth &&
                              move->entry.step <= Step::start && move->copy.seen != Copy::running;
-    if (is_expected)
-      births.push_back({move->written, move->plan.request, move->plan.is_early, false, ""});
+    if (!is_expected) continue;
+    const Plan& plan = move->plan;
+    births.push_back({move->written, plan.request, plan.is_early, false, "", gpus_of(plan)});
   }
   return births;
 }

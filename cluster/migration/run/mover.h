@@ -21,6 +21,9 @@ class Mover : public Moves {
  public:
   /// Asked whether a task that asks for so much is taken: why not, in words, or "".
   virtual void judge_room(std::function<std::string(const policy::Amounts&)> judge) = 0;
+  /// As World::give_gpus.
+  virtual void choose_gpus(
+      std::function<std::string(boost::json::object&, const cluster::Passage&)> choose) = 0;
   /// Told when a birth or a return has come further, by its id.
   virtual void tell_of_tasks(std::function<void(const std::string& id)> told) = 0;
   /// Once, when the network has its id: goes on with the moves that the journal holds.

@@ -39,6 +39,10 @@ class Movers : public Mover {
   void judge_room(std::function<std::string(const policy::Amounts&)> judge) override {
     world_.why_no_room = std::move(judge);
   }
+  void choose_gpus(
+      std::function<std::string(boost::json::object&, const cluster::Passage&)> choose) override {
+    world_.give_gpus = std::move(choose);
+  }
   Async<void> start() override;
   Async<void> settle(double seconds) override;
   void end() override;

@@ -301,6 +301,14 @@ Async<Response> Reception::reserve_new(Entry theirs, Plan plan, std::string spea
   if (open_.find_by_container(theirs.name)) {
     co_return refuse({kUnfinished});
   }
+  if (plan.is_birth && world_.give_gpus) {
+    Passage birth;
+    birth.entry = theirs;
+    birth.request = plan.request;
+    birth.is_early = plan.is_early;
+    const std::string why = world_.give_gpus(plan.body, birth);
+    if (!why.empty()) co_return refuse({why});
+  }
   // Its source asks again, and then finds it.
   if (cache_.is_coming(plan, judged->parts_there)) co_return failure(503, kDataComing);
   co_return co_await open_move(std::move(theirs), std::move(plan), std::move(*judged), "");

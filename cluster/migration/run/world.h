@@ -3,6 +3,7 @@
 // in for it.
 #pragma once
 
+#include <boost/json/object.hpp>
 #include <functional>
 #include <map>
 #include <string>
@@ -29,6 +30,9 @@ struct World {
   Clock& clock;
   /// Why a task that asks for so much is not taken, in words; "" = it is.
   std::function<std::string(const policy::Amounts& request)> why_no_room{};
+  /// Has the copy of a birth, made by this body, ask docker for GPUs that nobody has. Why there are
+  /// none, in words; "" = it does, or it asks for none.
+  std::function<std::string(boost::json::object& body, const Passage& birth)> give_gpus{};
   /// Told when a birth or a return has come further.
   std::function<void(const std::string& id)> told{};
   /// Returns that are taken when they come, and the births whose copies they bring home.

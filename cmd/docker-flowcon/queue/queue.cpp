@@ -32,10 +32,13 @@ std::string table_of(const QueueOptions& options, const std::vector<JobView>& jo
     return real_of(member(job.exact, "MostWorkers")).value_or(1) > 1 ||
            real_of(member(job.exact, "PS")).value_or(0) > 0;
   });
+  const bool has_gpus = std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) {
+    return real_of(member(member(job.exact, "Request"), "GPU")).value_or(0) > 0;
+  });
   return std::string("{{.Name}}\t{{.StateText}}\t") + (options.hosts ? "{{.HomeText}}\t" : "") +
          (has_groups ? "{{.WorkersText}}\t" : "") + (has_hosts ? "{{.HostText}}\t" : "") +
-         "{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t{{.WaitedText}}\t{{.LeftText}}\t" +
-         (options.all ? "{{.ExitText}}\t" : "") + "{{.Note}}";
+         "{{.OrderText}}\t{{.CPUText}}\t{{.MemoryText}}\t" + (has_gpus ? "{{.GPUText}}\t" : "") +
+         "{{.WaitedText}}\t{{.LeftText}}\t" + (options.all ? "{{.ExitText}}\t" : "") + "{{.Note}}";
 }
 
 // Those that run, then those that wait in their order, which is one over all hosts, then the ended.
@@ -258,7 +261,7 @@ void declare_queue_set(CLI::App& app, QueueSetOptions& options) {
       ->type_name("number")
       ->check(as_label_or_none("priority"));
   app.add_option("--request", options.request,
-                 "Cores and memory that it needs, such as cpu=2,mem=3G, or none to undo it")
+                 "Cores, memory and GPUs that it needs, such as cpu=2,mem=3G, or none to undo it")
       ->type_name("request")
       ->check(as_label_or_none("request"));
   app.add_option("--retries", options.retries,

@@ -39,7 +39,9 @@ json::object request_of(const json::value& request) {
   return {{"CPU", number_or_null(member(request, "cpu"))},
           {"Memory", number_or_null(member(request, "mem"))},
           {"CPUFrom", text_of(request, "cpu_from")},
-          {"MemoryFrom", text_of(request, "mem_from")}};
+          {"MemoryFrom", text_of(request, "mem_from")},
+          {"GPU", number_or_null(member(request, "gpu"))},
+          {"GPUFrom", text_of(request, "gpu_from")}};
 }
 
 json::object exact_job(const json::value& entry) {
@@ -82,7 +84,7 @@ json::object shown_job(const json::object& exact) {
     out[name] = printable(text_of(exact, name), bytes);
   }
   json::object request = object_of(member(exact, "Request"));
-  for (const char* name : {"CPUFrom", "MemoryFrom"}) {
+  for (const char* name : {"CPUFrom", "MemoryFrom", "GPUFrom"}) {
     request[name] = printable(text_of(request, name), kWordBytes);
   }
   const bool is_held = is_true(member(exact, "Held")) && text_of(exact, "State") == "waiting";
@@ -93,6 +95,7 @@ json::object shown_job(const json::object& exact) {
   out["OrderText"] = count_cell(member(exact, "Order"));
   out["CPUText"] = number_cell(member(request, "CPU"));
   out["MemoryText"] = size_text(real_of(member(request, "Memory")));
+  out["GPUText"] = number_cell(member(request, "GPU"));
   out["WaitedText"] = time_text(real_of(member(exact, "Waited")));
   out["LeftText"] = time_text(real_of(member(exact, "Left")));
   out["ExitText"] = count_cell(member(exact, "Exit"));
@@ -164,6 +167,7 @@ const json::object& queue_headings() {
                                   {"OrderText", "ORDER"},
                                   {"CPUText", "CPU"},
                                   {"MemoryText", "MEMORY"},
+                                  {"GPUText", "GPU"},
                                   {"WaitedText", "WAITED"},
                                   {"LeftText", "LEFT"},
                                   {"ExitText", "EXIT"},

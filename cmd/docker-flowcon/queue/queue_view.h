@@ -15,10 +15,11 @@
 namespace flowcon::plugin {
 
 /// One job in two forms, as ContainerView has a container. `exact`: ID, Name, Image, Command,
-/// State, Held, Order, Request {CPU, Memory, CPUFrom, MemoryFrom}, Priority, Retries, Attempt,
-/// Waited, Served, Left, Starved, Submitted, Started, Ended, Exit, Note, in docs/api.md's units,
-/// null = unknown. `shown` has the same members made safe for a terminal, and the text of tables'
-/// cells: StateText, OrderText, CPUText, MemoryText, WaitedText, LeftText, ExitText.
+/// State, Held, Order, Request {CPU, Memory, CPUFrom, MemoryFrom, GPU, GPUFrom}, Priority, Retries,
+/// Attempt, Waited, Served, Left, Starved, Submitted, Started, Ended, Exit, Note, in docs/api.md's
+/// units, null = unknown. `shown` has the same members made safe for a terminal, and the text of
+/// tables' cells: StateText, OrderText, CPUText, MemoryText, GPUText, WaitedText, LeftText,
+/// ExitText.
 struct JobView {
   boost::json::object exact;
   boost::json::object shown;

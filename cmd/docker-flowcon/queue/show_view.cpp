@@ -95,9 +95,12 @@ std::string cores_text(const std::string& cores) {
 
 std::string request_section(const json::object& shown) {
   const json::value& request = member(shown, "Request");
+  const double gpus = real_of(member(request, "GPU")).value_or(0);
+  const std::string count = text_of(shown, "GPUText") + (gpus == 1 ? " GPU" : " GPUs");
   return line("CPU",
               with_source(cores_text(text_of(shown, "CPUText")), text_of(request, "CPUFrom"))) +
-         line("Memory", with_source(text_of(shown, "MemoryText"), text_of(request, "MemoryFrom")));
+         line("Memory", with_source(text_of(shown, "MemoryText"), text_of(request, "MemoryFrom"))) +
+         (gpus > 0 ? line("GPU", with_source(count, text_of(request, "GPUFrom"))) : "");
 }
 
 std::string decision_section(const json::value& decision) {

@@ -77,8 +77,8 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
   declare_job_options(app, options.job);
   app.add_flag("--hold", options.hold, "Do not start the job before docker flowcon queue release");
   app.add_option("--request", options.request,
-                 "Cores and memory that the job needs, such as cpu=2,mem=3G, or either alone "
-                 "(default: --cpus and --memory, else what earlier runs needed)")
+                 "Cores, memory and GPUs that the job needs, such as cpu=2,mem=3G,gpu=0.5, or some "
+                 "of them (default: --cpus, --memory and --gpus, else what earlier runs needed)")
       ->type_name("request")
       ->check(as_label("request"));
   app.add_option("--priority", options.priority,
@@ -105,8 +105,8 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
       ->type_name("number")
       ->check(as_label("ps"));
   app.add_option("--ps-request", options.ps_request,
-                 "Like --request, for one parameter server (default: --cpus, else half a core, and "
-                 "the memory of a worker)")
+                 "Like --request, for one parameter server (default: --cpus, else half a core, the "
+                 "memory of a worker, and no GPU)")
       ->type_name("request")
       ->check(as_label("ps-request"));
 }

@@ -49,6 +49,10 @@ TEST_CASE("a state may tell what the host gives to jobs") {
   CHECK(read->offer_cpu == 0.0);
   CHECK(read->offer_mem == 1e9);
   CHECK(is_news(some_state(), state));
+  state.offer_gpu = 2;
+  CHECK(parse_state(render(state))->offer_gpu == 2.0);
+  CHECK_FALSE(read->offer_gpu);
+  CHECK(is_news(*read, state));
   state.offer_mem = -1;
   CHECK_FALSE(parse_state(render(state)).has_value());
 }

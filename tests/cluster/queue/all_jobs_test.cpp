@@ -434,6 +434,28 @@ TEST_CASE("who waits is told where it lacks least, or that no host could hold it
   CHECK(only(orders_of(never, plan), '1').obstacle.starts_with("no reachable host could"));
 }
 
+TEST_CASE("GPUs are waited for by name, on hosts that give them to others") {
+  HostJobs one = host('1', 4, 4), two = host('2', 4, 4), three = host('3', 4, 4);
+  for (HostJobs* gpus : {&two, &three}) {
+    gpus->offer.emplace_back("gpu", 1);
+    gpus->most.emplace_back("gpu", 1);
+    gpus->free.emplace_back("gpu", gpus == &two ? 1 : 0);
+  }
+  three.accepts_gpus = true;
+  one.jobs = {job('a', 1)};
+  one.jobs[0].task.request.emplace_back("gpu", 1);
+  policy::QueuePlan plan;
+  plan.standings.push_back({job_id('a'), 0.5, false});
+  const AllJobs all = seen({one, two, three});
+  CHECK_FALSE(fits(all.view.jobs[0].request, all.view.nodes[0].cap));
+  CHECK_FALSE(may_go(all, 0, 1));
+  CHECK(may_go(all, 0, 2));
+  CHECK(only(orders_of(all, plan), '1').obstacle == "waits for 1 GPU on h3");
+  two.jobs = std::move(one.jobs);
+  one.jobs.clear();
+  CHECK(may_go(seen({one, two, three}), 0, 1));  // its own host
+}
+
 TEST_CASE("reports and orders are read as they were written") {
   HostJobs one = host('1', 4, -1);
   one.births = {std::string(32, 'b')};

@@ -45,6 +45,34 @@ TEST_CASE(
   CHECK(request_of({}, {3e9, 2e9, {}, {}}, 4e9, kOffer, kOffer).mem.value == 3e9);
 }
 
+TEST_CASE("GPUs are requested as people or docker say, where any host has some") {
+  const Offer with_gpus{4, 8e9, 2};
+  const auto gpu_of = [&](const Said& gpu, const Offer& largest) {
+    return request_of({}, {}, 0, kOffer, largest, gpu).gpu;
+  };
+  CHECK(gpu_of({0.5, 1.0, 2.0, {}}, with_gpus).value == 0.5);
+  CHECK(gpu_of({{}, 1.0, 2.0, {}}, with_gpus).source == Source::label);
+  CHECK(gpu_of({{}, {}, 4.0, {}}, with_gpus).value == 4);  // more than any has: it is refused
+  CHECK(gpu_of({}, with_gpus).value == 0);
+  CHECK(gpu_of({{}, {}, 1.0, {}}, kOffer).value == 0);
+  CHECK(request_of({}, {}, 0, kOffer, with_gpus, {{}, {}, 1.0, {}}).amounts().back() ==
+        std::pair<std::string, double>("gpu", 1));
+  CHECK(request_of({}, {}, 0, kOffer, kOffer).amounts().size() == 2);
+}
+
+TEST_CASE("GPUs are free as far as neither jobs nor others have them") {
+  const Offer offer{4, 8e9, 2};
+  const std::vector<Holder> holders{{{{"cpu", 1}, {"mem", 1e9}, {"gpu", 0.5}}, 0}};
+  const auto gpus = [&](const std::vector<Holder>& all, const Others& others) {
+    return policy::amount_of(free_of(offer, all, others), "gpu");
+  };
+  CHECK(gpus({}, {}) == 2);
+  CHECK(gpus(holders, {}) == 1.5);
+  CHECK(gpus(holders, {0, 0, {}, 1.0}) == 0.5);
+  CHECK(gpus(holders, {0, 0, {}, 3.0}) == 1.5);  // one of three is not on offer
+  CHECK(free_of(kOffer, holders, {}).size() == 2);
+}
+
 TEST_CASE("what nobody said of tasks that run together is what hosts have for all of them") {
   const std::vector<Offer> hosts{{4, 8e9}, {2, 16e9}};
   Request worker{{3, Source::estimate}, {5e9, Source::doubled}}, ps = worker;

@@ -21,12 +21,15 @@ class TaskEngine : public QueueEngine {
   Async<Result<std::string>> make(std::string name, Plan plan, std::string id,
                                   std::string image) override {
     const boost::json::object labels = object_of(plan.body, "Labels");
+    const boost::json::value host_config = member(plan.body, "HostConfig");
     std::string called = name;
     Result<std::string> made = co_await FakeEngine::make(std::move(name), std::move(plan),
                                                          std::move(id), std::move(image));
     Box& box = boxes_.at(*made);
     for (const auto& [label, value] : labels) box.labels[label] = std::string(value.get_string());
     inspects_[*made] = inspect_of(*made, called);
+    inspects_[*made]["HostConfig"].as_object()["DeviceRequests"] =
+        member(host_config, "DeviceRequests");
     tell("create", *made);
     co_return made;
   }
@@ -102,6 +105,9 @@ class TwoQueues {
     queue::Queue& queue = *side.queues.back();
     mover.tell_of_tasks([&queue](const std::string& id) { queue.hear_of_move(id); });
     mover.judge_room([&queue](const policy::Amounts& asked) { return queue.why_no_room(asked); });
+    mover.choose_gpus([&queue](boost::json::object& body, const Passage& birth) {
+      return queue.give_gpus(body, birth);
+    });
     // As at a real start: the journal of moves is read later.
     ctrl::spawn(io, "queue", queue.begin());
     ctrl::spawn(io, "mover", mover.start());

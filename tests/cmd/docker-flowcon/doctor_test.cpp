@@ -70,6 +70,8 @@ TEST_CASE_METHOD(DoctorFixture,
   fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":7.5,"mem":21474836480}})");
   CHECK(run().out.find("\nqueue       yes       this host gives 7.5 cores and 20GiB to jobs\n") !=
         std::string::npos);
+  fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":7.5,"mem":21474836480,"gpu":2}})");
+  CHECK(run().out.find("gives 7.5 cores, 20GiB and 2 GPUs to jobs\n") != std::string::npos);
   fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":0,"mem":0}})");
   const Outcome none = run();
   CHECK(none.status == 0);

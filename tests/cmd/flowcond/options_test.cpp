@@ -237,12 +237,19 @@ TEST_CASE("what jobs of the queue get is said as auto, none or amounts, and show
   const ctrl::Offer automatic = offer_of("auto");
   CHECK((!automatic.is_none && !automatic.cpu && !automatic.mem));
   CHECK(offer_of("none").is_none);
+  CHECK((automatic.gpus_of(2) == 2 && offer_of("none").gpus_of(2) == 0));
+  CHECK(offer_of("cpu=6 gpu=1").gpus_of(2) == 1);
+  CHECK(offer_of("gpu=4").gpus_of(2) == 2);
+  CHECK(offer_of("gpu=0").gpus_of(2) == 0);
+  CHECK(offer_of("cpu=6 gpu=all").gpus_of(2) == 2);
+  CHECK(problem_of("offer = gpu=0.5\n").find("offers a part of a GPU") != std::string::npos);
   const ctrl::Offer both = offer_of("cpu=6 mem=20G");
+  CHECK(both.gpus_of(2) == 2);
   CHECK((!both.is_none && both.cpu == 6 && both.mem == 20.0 * (1ULL << 30)));
   CHECK_FALSE(offer_of("cpu=0.5").mem);
   CHECK(problem_of("offer = all\n") ==
-        "/f.conf:1: offer: neither auto nor none: \"all\" is neither cpu=CORES nor mem=BYTES, such "
-        "as cpu=2,mem=3G");
+        "/f.conf:1: offer: neither auto nor none: \"all\" is none of cpu=CORES, mem=BYTES and "
+        "gpu=GPUS, such as cpu=2,mem=3G");
 }
 
 TEST_CASE("options of the queue have their defaults, their bounds and their names") {

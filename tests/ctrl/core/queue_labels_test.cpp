@@ -36,10 +36,30 @@ TEST_CASE("a request has cores, memory or both, in docker's units") {
   }
 }
 
+TEST_CASE("a request for GPUs is a share of one, or a number of them") {
+  CHECK(parse_request("gpu=0.5")->gpu == 0.5);
+  CHECK(parse_request("cpu=2,mem=3G,gpu=2")->gpu == 2);
+  CHECK(parse_request("gpu=0")->gpu == 0);
+  CHECK_FALSE(parse_request("cpu=2")->gpu);
+  CHECK(render_request({2, {}, 0.5}) == "cpu=2 gpu=0.5");
+  CHECK(render_request(*parse_request("gpu=all")) == "gpu=all");
+  CHECK(with("request", "gpu=0.5").gpu == 0.5);
+  CHECK(with("ps-request", "gpu=1").ps_gpu == 1);
+  const QueueLabels all = with("request", "gpu=all");
+  CHECK((all.warnings.size() == 1 && !all.gpu));
+}
+
 TEST_CASE("a wrong request says what is wrong and what to write") {
   CHECK(error_of("") == "it names nothing; write for example cpu=2,mem=3G");
   CHECK(error_of(" , ") == "it names nothing; write for example cpu=2,mem=3G");
-  CHECK(error_of("gpu=1") == "\"gpu=1\" is neither cpu=CORES nor mem=BYTES, such as cpu=2,mem=3G");
+  CHECK(error_of("tpu=1") ==
+        "\"tpu=1\" is none of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
+  for (const char* wrong : {"gpu", "gpu=", "gpu=1.5", "gpu=0.009", "gpu=-1", "gpu=1025", "gpu=inf",
+                            "gpu=nan", "gpu=2x"}) {
+    INFO(wrong);
+    CHECK(error_of(wrong).find("is no share of a GPU, such as gpu=0.5, nor a whole number") !=
+          std::string::npos);
+  }
   CHECK(error_of("cpu=1,cpu=2") == "cpu is there twice");
   for (const char* wrong : {"cpu", "cpu=", "cpu=0", "cpu=0.009", "cpu=100001", "cpu=-1", "cpu=nan",
                             "cpu=inf", "cpu=2x", "cpu=0x2"}) {

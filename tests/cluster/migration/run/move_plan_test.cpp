@@ -41,6 +41,16 @@ Plan a_plan() {
   return plan;
 }
 
+// What the task of a birth asks for, as it is read.
+Result<policy::Amounts> request_read(const policy::Amounts& request) {
+  Plan plan = a_plan();
+  plan.is_birth = true;
+  plan.request = request;
+  const Result<Plan> read = parse_plan(render_json(to_json(plan)));
+  if (!read) return read.error();
+  return read->request;
+}
+
 // The plan with one of its members changed.
 Result<Plan> changed(const std::function<void(json::object&)>& change) {
   json::object plan = to_json(a_plan());
@@ -49,6 +59,14 @@ Result<Plan> changed(const std::function<void(json::object&)>& change) {
 }
 
 }  // namespace
+
+TEST_CASE("a birth's request has GPUs where it asks for some") {
+  const policy::Amounts plain{{"cpu", 1}, {"mem", 1e9}};
+  CHECK(*request_read(plain) == plain);
+  const policy::Amounts with_gpus{{"cpu", 1}, {"mem", 1e9}, {"gpu", 0.5}};
+  CHECK(*request_read(with_gpus) == with_gpus);
+  CHECK_FALSE(request_read({{"cpu", 1}, {"mem", 1e9}, {"gpu", 1e300}}).has_value());
+}
 
 TEST_CASE("a plan is read back as it was written") {
   const Result<Plan> read = parse_plan(render_json(to_json(a_plan())));

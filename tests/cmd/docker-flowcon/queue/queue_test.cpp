@@ -93,6 +93,20 @@ TEST_CASE_METHOD(QueueFixture, "an empty queue says how to submit a job") {
   CHECK((json.out + json.err).empty());
 }
 
+TEST_CASE_METHOD(QueueFixture, "GPUs are a column where a job asks for some") {
+  fake.answer("GET /v1/queue", 200,
+              R"({"jobs":[{"name":"vae","state":"running","request":{"cpu":1,"gpu":0.5}},)"
+              R"({"name":"net","state":"running","request":{"cpu":1,"gpu":0}}]})");
+  CHECK(run({}).out.find("GPU") != std::string::npos);
+  CHECK(run({"--format", "{{.Name}} {{.GPUText}}"}).out == "vae 0.5\nnet 0\n");
+  fake.answer("GET /v1/queue", 200, kQueue);
+  CHECK(run({}).out.find("GPU") == std::string::npos);
+  fake.answer("GET /v1/queue/vae?decisions=1", 200,
+              R"({"name":"vae","state":"running","request":{"gpu":1,"gpu_from":"docker"}})");
+  CHECK(run({"show", "vae"}).out.find("  GPU:       1 GPU, by docker's limit\n") !=
+        std::string::npos);
+}
+
 TEST_CASE_METHOD(QueueFixture, "a job that was refused lately is told beside the open ones") {
   fake.answer("GET /v1/queue", 200,
               R"({"jobs":[{"name":"big","state":"refused","note":"no room, ever","submitted":)" +
