@@ -38,6 +38,10 @@ class Balancer : public Memory {
 
   Balancer(ctrl::LocalHost& host, Network& network, Moves& moves, Clock clock = peers::present);
 
+  /// As Reports::count_tasks.
+  void count_tasks(std::function<std::int64_t()> unreturned) {
+    reports_.count_tasks(std::move(unreturned));
+  }
   /// Reads what was kept; once, before all others.
   Async<void> begin();
   /// After each pass of the daemon, and when a peer was heard.

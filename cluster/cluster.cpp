@@ -44,6 +44,7 @@ class Cluster : public ctrl::Companion {
                 queue::boot_time},
                [this] { estimates_.job_ended(); }) {
     lives_.join(balancer_, &host);
+    balancer_.count_tasks([this] { return queue_.unreturned(); });
     mover_->tell_of_tasks([this](const std::string& id) { queue_.hear_of_move(id); });
     mover_->judge_room(
         [this](const policy::Amounts& request) { return queue_.why_no_room(request); });

@@ -49,6 +49,7 @@ policy::HostReport Reports::own(double now) const {
   report.id = network_.own_id();
   report.name = network_.own_name();
   report.draining = network_.is_draining();
+  report.moves_here = unreturned_();
   std::vector<double> stopped;
   for (const MoveView& move : moves_.list(kMovesLookedAt)) {
     if (!move.has_ended) ++report.moves;

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/moves.h"
@@ -33,6 +36,10 @@ class Reports {
           const policy::Categories& categories)
       : host_(host), network_(network), moves_(moves), categories_(categories) {}
 
+  /// `unreturned`: how many tasks of other hosts' jobs have ended here and have yet to go home.
+  void count_tasks(std::function<std::int64_t()> unreturned) {
+    unreturned_ = std::move(unreturned);
+  }
   // Units: `now` in seconds on the steady clock.
   [[nodiscard]] policy::JobReport job(const std::string& id, double now) const;
   [[nodiscard]] policy::HostReport own(double now) const;
@@ -46,6 +53,7 @@ class Reports {
   Network& network_;
   const Moves& moves_;
   const policy::Categories& categories_;
+  std::function<std::int64_t()> unreturned_ = [] { return std::int64_t{0}; };
 };
 
 }  // namespace flowcon::cluster

@@ -44,7 +44,7 @@ struct HostReport {
   /// How long containers stood still that were moved from here, the median; empty: none was.
   std::optional<double> move_seconds;
   /// Of its moves, those that keep a job or its data there; a job's task that goes elsewhere does
-  /// not.
+  /// not. With tasks that have ended there and have yet to go home.
   std::int64_t moves_here = 0;
 };
 

@@ -421,9 +421,9 @@ GroupStep from_running(const JobEntry& entry, const GroupFacts& facts) {
   if (const auto step = unless_it_keeps_its_size(entry, facts)) return *step;
   if (is_ordered_here(entry, facts, Order::Op::park) && !entry.is_unparkable) {
     const std::int64_t workers = facts.order->workers;
-    return written_as(moved(
-        entry, JobState::parking, facts.now,
-        workers > 0 ? "starts again with " + workers_text(workers) : "gives its room to others"));
+    return written_as(
+        moved(entry, JobState::parking, facts.now,
+              workers > 0 ? "starts again with " + workers_text(workers) : "gives up its room"));
   }
   GroupStep step;
   bring_out(step, group);

@@ -241,7 +241,7 @@ Step park_where_ordered(const JobEntry& entry, const JobFacts& facts) {
   if (!is_ordered(entry, facts, Order::Op::park) || entry.is_unparkable) return {};
   JobEntry next = entry;
   next.was_asked_to_save = true;
-  return write(moved(std::move(next), JobState::parking, facts.now, "gives its room to others"),
+  return write(moved(std::move(next), JobState::parking, facts.now, "gives up its room"),
                Act::save);
 }
 

@@ -88,8 +88,11 @@ std::string obstacle_of(const AllJobs& all, std::size_t job) {
   const policy::AlikeTasks workers{task.request, task.workers}, ps{task.ps_request, task.ps};
   if (nearest == nullptr && !could_hold(several, workers, ps)) {
     for (std::size_t i = 0; i < view.nodes.size(); ++i) {
-      const bool is_drained = all.draining[i] && fits(request, view.nodes[i].cap);
-      if (is_drained) return "waits until " + view.nodes[i].id + " stops draining";
+      const policy::QueueNode& node = view.nodes[i];
+      if (!all.draining[i]) continue;
+      if (task.may_spread) several.push_back(&node.cap);
+      const bool is_missed = fits(request, node.cap) || could_hold(several, workers, ps);
+      if (is_missed) return "waits until " + node.id + " stops draining";
     }
     if (!all.known[job].avoided.empty()) return "waits until a host is asked again";
     std::string why = "no reachable host could hold it" +

@@ -31,11 +31,12 @@ class Orders {
     for (const policy::QueueNode& node : all.view.nodes) idle_.push_back(node.idle);
     stand(plan);
     start(plan);
-    if (allocation_ == nullptr) park(plan);
+    const bool leaves = leave();
+    if (allocation_ == nullptr && !leaves) park(plan);
     keep_range();
     if (allocation_ == nullptr) {
       take_workers(plan);
-    } else if (!shrink(plan)) {
+    } else if (!shrink(plan) && !leaves) {
       park(plan);
     }
     look_ahead();
@@ -111,13 +112,18 @@ class Orders {
     return places;
   }
 
+  // A host that drains, whatever is planned and allocated; nobody starts again beside it.
+  bool leave() {
+    const auto leaves = [](const AllJobs::Known& job) { return job.is_to_leave; };
+    const auto found = std::find_if(all_.known.begin(), all_.known.end(), leaves);
+    if (found == all_.known.end()) return false;
+    give(static_cast<std::size_t>(found - all_.known.begin()), Order::Op::park);
+    has_restart_ = true;
+    return true;
+  }
+
   // That what others use leaves a job less than it asks for is no reason while nobody waits.
   void park(const policy::QueuePlan& plan) {
-    for (std::size_t job = 0; job < all_.known.size(); ++job) {
-      if (!all_.known[job].is_to_leave || has_order(job)) continue;
-      give(job, Order::Op::park);
-      return;
-    }
     const auto waits = [](const AllJobs::Known& job) { return job.is_waiting; };
     if (std::none_of(all_.known.begin(), all_.known.end(), waits)) return;
     for (const std::string& id : plan.parks) {
@@ -414,7 +420,7 @@ class Orders {
       const bool starts = started != started_.end();
       const bool may_grow = group && (starts || (!order.order && !all_.known[job].is_waiting &&
                                                  group->elastic != ctrl::Elastic::no));
-      if (!may_grow) continue;
+      if (!may_grow || all_.known[job].is_to_leave) continue;
       Spot spot = starts ? started->second : Spot{task(job).placed, {}};
       Placement& placed = spot.placed;
       const std::vector<policy::Amounts> before = idle_;
@@ -501,7 +507,7 @@ class Orders {
   std::map<std::size_t, Spot> started_;
   std::optional<std::size_t> next_;  // that is admitted, and waits for workers to leave
   bool has_taken_ = false;           // workers, for the first one that waits
-  bool has_restart_ = false;         // one is asked to start again
+  bool has_restart_ = false;         // one is asked to start again, or to leave its host
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ inline constexpr const char* kNextOn = "next on ";
 /// plan, or to those. It goes to none that has just refused it. One that needs several hosts goes
 /// to those where its tasks wait least for each other (Places). At most one job is parked at a
 /// time: what that leaves is known when it has gone. First are those that leave a host that drains,
-/// whatever the plan says.
+/// whatever the plan and the allocation say.
 /// With an allocation elastic jobs come to the workers that it says; without, they have what nobody
 /// waits for (KOD2). `rounds`: where placements are recorded; null: nowhere.
 [[nodiscard]] std::map<std::string, std::vector<JobOrder>> orders_of(

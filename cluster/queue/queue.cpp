@@ -235,6 +235,13 @@ std::optional<Queue::Counts> Queue::counts() const {
   return counts;
 }
 
+std::int64_t Queue::unreturned() const {
+  const auto& held = tasks_.held();
+  return std::count_if(held.begin(), held.end(), [this](const auto& one) {
+    return one.second->copy == TicketCopy::ended && !world_.moves.is_moving(one.first);
+  });
+}
+
 void Queue::add_metrics(ctrl::Exposition& out) const {
   if (!counts()) return;
   std::map<JobState, std::size_t> states;

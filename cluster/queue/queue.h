@@ -68,6 +68,8 @@ class Queue {
     std::size_t running = 0;
   };
   [[nodiscard]] std::optional<Counts> counts() const;
+  /// Tasks of other hosts' jobs that have ended here and are not on their way home yet.
+  [[nodiscard]] std::int64_t unreturned() const;
 
  private:
   Async<ctrl::api::Response> list(ctrl::api::Call call);

@@ -243,8 +243,11 @@ TEST_CASE("an order that comes to nothing is not followed again at once") {
 TEST_CASE("a report has ages, and no time of any clock") {
   Ordered stand;
   stand.now += 4;
+  stand.balancer->count_tasks([] { return std::int64_t{1}; });
   const auto said = stand.peer('2', "GET", "/v1/peer/jobs");
   CHECK(said.at("id").as_string() == host_id('1').c_str());
+  CHECK(said.at("moves").as_int64() == 0);
+  CHECK(said.at("moves_here").as_int64() == 1);
   CHECK(
       render_json(said.at("containers").at(0)) ==
       R"({"id":"a","name":"name-a","category":"CC","value":0.494,"converged_age":4,)"

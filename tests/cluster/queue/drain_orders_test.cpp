@@ -44,12 +44,13 @@ HostJobs draining(char digit) {
 AllJobs seen(const std::vector<HostJobs>& hosts) { return queue::all_jobs(hosts, 1000, 1800); }
 
 // The jobs that are ordered to be parked, by the last letter of their ids; the policy's name.
-std::string parked(const std::vector<HostJobs>& hosts, const std::string& policy) {
+std::string parked(const std::vector<HostJobs>& hosts, const std::string& policy,
+                   const queue::Allocation* allocation = nullptr) {
   const AllJobs all = seen(hosts);
   const auto plan = policy::find_queue_policy(policy)->decide(all.view);
   REQUIRE(plan.has_value());
   std::string letters;
-  for (const auto& [owner, orders] : queue::orders_of(all, *plan)) {
+  for (const auto& [owner, orders] : queue::orders_of(all, *plan, allocation)) {
     for (const queue::JobOrder& one : orders) {
       if (one.order && one.order->op == Order::Op::park) letters += one.job.back();
     }
@@ -77,6 +78,20 @@ TEST_CASE("what may be parked leaves a host that drains, one after the other, wh
   }
 }
 
+TEST_CASE("nobody starts again for more workers beside what leaves, and that waits for nobody") {
+  HostJobs one = draining('1'), two = reported_host('2', 4, 2, 8);
+  one.jobs = {running('a', '1', true)};
+  two.jobs = {running('b', '2', true)};
+  two.jobs[0].task.left = 1e6;
+  two.jobs[0].group = queue::GroupShape{{1, 3}, ctrl::Elastic::restart};
+  CHECK(parked({one, two}, "left") == "a");
+  queue::Allocation allocation;
+  allocation.is_held = true;  // another one starts again and is away
+  CHECK(parked({one, two}, "left", &allocation) == "a");
+  one.is_draining = false;
+  CHECK(parked({one, two}, "left") == "b");
+}
+
 TEST_CASE("the room of what leaves a host that drains is nobody's") {
   HostJobs one = draining('1'), two = reported_host('2', 1, 0, 8);
   one.jobs = {running('a', '1', true)};
@@ -101,13 +116,23 @@ TEST_CASE("a job of several hosts leaves as a whole, and its host is what it wai
   two.jobs[0].group = queue::GroupShape{{2, 2}, ctrl::Elastic::no, queue::Span::host, false};
   CHECK(parked({one, two}, "left") == "a");
 
+  const auto obstacle = [&] {
+    const AllJobs all = seen({one, two});
+    const auto plan = policy::find_queue_policy("left")->decide(all.view);
+    REQUIRE(plan.has_value());
+    return queue::orders_of(all, *plan).at(host_id('2')).front().obstacle;
+  };
+  two.jobs[0].places.clear();
+  one.offer = amounts(1, 8);  // each has room for one of the two
+  one.is_open = two.has_address = true;
+  CHECK(obstacle() == "waits until h1 stops draining");
+  one.is_open = false;
+  CHECK(obstacle().starts_with("no reachable host could hold it"));
+
+  one.offer = amounts(4, 8);
   two.jobs = {waiting('b')};
   two.jobs[0].task.request = amounts(2, 1);
-  const AllJobs all = seen({one, two});
-  const auto plan = policy::find_queue_policy("left")->decide(all.view);
-  REQUIRE(plan.has_value());
-  CHECK(queue::orders_of(all, *plan).at(host_id('2')).front().obstacle ==
-        "waits until h1 stops draining");
+  CHECK(obstacle() == "waits until h1 stops draining");
 }
 
 TEST_CASE("an older host's report says nothing of draining, and it does not drain") {

@@ -64,6 +64,24 @@ TEST_CASE("a host that drains alone has its jobs save themselves, and starts non
   CHECK(hosts.state("small") == "waiting");
 }
 
+TEST_CASE("a host is not empty until what has ended there has come home") {
+  DrainedQueues hosts;
+  hosts.submit("vae", 2);
+  REQUIRE(hosts.comes_to("vae", "running", 20));
+  hosts.run(10);
+  CHECK(hosts.h1.queues.back()->unreturned() == 0);
+  const std::string task = hosts.h1.task()->id;
+  hosts.is_cut = true;
+  hosts.end_task(0);
+  hosts.run(20);
+  CHECK(hosts.h1.queues.back()->unreturned() == 1);
+  hosts.is_cut = false;
+  REQUIRE(hosts.comes_to("vae", "done", 60));
+  CHECK(hosts.h1.engine.boxes_.empty());
+  hosts.h1.engine.tell("destroy", task);
+  CHECK(hosts.until([&] { return hosts.h1.queues.back()->unreturned() == 0; }, 10));
+}
+
 TEST_CASE("what cannot save itself, or may not, stays on a host that drains until it ends") {
   for (const bool may_park : {true, false}) {
     CAPTURE(may_park);
