@@ -26,4 +26,6 @@ std::string two_digits(double number) {
   return text;
 }
 
+std::string share_text(double share) { return two_digits(share * 100) + " %"; }
+
 }  // namespace flowcon

@@ -115,10 +115,9 @@ void limit_change(const LimitChange& change) {
   if (Level::info > threshold) return;
   const std::string before = render_number(change.before);
   const std::string after = render_number(change.after);
-  const std::string text =
-      printable((change.dry_run ? "would set limit of " : "limit of ") + change.container + ": " +
-                two_digits(change.before * 100) + " % -> " + two_digits(change.after * 100) +
-                " % (" + change.reason + ")");
+  const std::string text = printable((change.dry_run ? "would set limit of " : "limit of ") +
+                                     change.container + ": " + share_text(change.before) + " -> " +
+                                     share_text(change.after) + " (" + change.reason + ")");
   if (to_journal()) {
     sd_journal_send("MESSAGE=%s", text.c_str(), "PRIORITY=%i", static_cast<int>(Level::info),
                     kLimitMessage, "FLOWCON_CONTAINER=%s", change.id.c_str(), "FLOWCON_ACTION=%s",

@@ -23,9 +23,9 @@ now; width in cores; before: the rank that it had):
 )";
 
 /// Reads {"cores","worth","step","floor","critical","inertia","containers":[{"id","left","left90",
-/// "open90","blind","width","due","span","before","share"}]}; all but cores, containers, id and
-/// left may be absent or null. Other fields are ignored. Errors: a missing or ill-typed field, one
-/// out of its range, an id that is there twice; the sentence names the field.
+/// "open90","blind","from","width","due","span","before","share"}]}; all but cores, containers, id
+/// and left may be absent or null. Other fields are ignored. Errors: a missing or ill-typed field,
+/// one out of its range, an id that is there twice; the sentence names the field.
 [[nodiscard]] Result<MilestoneState> milestone_state_from(const boost::json::value& json);
 
 /// What milestone_state_from() reads back as the same state.

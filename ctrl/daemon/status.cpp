@@ -120,7 +120,7 @@ std::string no_metric_text(const metrics::Report& report, std::uint64_t lines, b
                    : "no output yet";
   }
   if (!report.unsure_of.empty()) {
-    return "not sure: " + report.unsure_of + " (" + two_digits(report.confidence * 100) + " %)";
+    return "not sure: " + report.unsure_of + " (" + share_text(report.confidence) + ")";
   }
   if (!report.warning.empty()) return report.warning;
   const std::string where = " in " + std::to_string(lines) + " lines yet";

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/digits.h"
 #include "base/json.h"
 
 namespace flowcon::ctrl::policy {
@@ -15,10 +16,11 @@ const char* word(List list) {
 }
 
 std::string change(const std::optional<double>& before, double after) {
-  if (!before) return "limit set to " + rounded(after);
-  if (*before == after) return "limit kept at " + rounded(after);
-  return std::string(after < *before ? "limit lowered from " : "limit raised from ") +
-         rounded(*before) + " to " + rounded(after);
+  const std::string now = share_text(after);
+  if (!before) return "limit set to " + now;
+  const std::string was = share_text(*before);
+  if (was == now) return "limit kept at " + now;
+  return (after < *before ? "limit lowered from " : "limit raised from ") + was + " to " + now;
 }
 
 std::string reason(const ExecutorState& state, const Member& member,
@@ -52,8 +54,10 @@ std::string rounded(double number) {
 std::string percent(double share) { return rounded(share * 100) + " %"; }
 
 std::string granted(const About& about, double decided) {
-  if (!about.granted || *about.granted == decided) return "";
-  return "; effective share " + rounded(*about.granted) + " (floor, ceiling, pin or migration)";
+  if (!about.granted) return "";
+  const std::string effective = share_text(*about.granted);
+  if (effective == share_text(decided)) return "";
+  return "; effective share " + effective + " (floor, ceiling, pin or migration)";
 }
 
 Result<std::string> explain(const ExecutorState& state, const ExecutorDecision& decision,

@@ -24,7 +24,7 @@ struct About {
 
 // Each takes a state and what was decided from it. Errors: the container is not in the state.
 
-/// "completing since 12:04:10: growth 0.8 %/s is under alpha 3 %; limit lowered from 1 to 0.25".
+/// "converged since 12:04:10: growth 0.8 %/s is under alpha 3 %; limit lowered from 40 % to 25 %".
 [[nodiscard]] Result<std::string> explain(const ExecutorState& state,
                                           const ExecutorDecision& decision, const About& about);
 
@@ -34,9 +34,9 @@ struct About {
 
 /// To three digits: more says nothing to a person.
 [[nodiscard]] std::string rounded(double number);
-/// "12.5 %".
+/// "12.5 %": growth and alpha; limits are share_text().
 [[nodiscard]] std::string percent(double share);
-/// "; effective share 0.2 (…)" where that is not the decided one; else empty.
+/// "; effective share 20 % (…)" where that is not the decided one; else empty.
 [[nodiscard]] std::string granted(const About& about, double decided);
 
 }  // namespace flowcon::ctrl::policy

@@ -19,7 +19,10 @@ struct MilestoneMember {
                                  ///< not known
   double open90 = 1;             ///< the chance that 90 % are still to come, 0..1
   bool is_blind = false;         ///< nothing tells its end: left is as much as it has used
-  std::optional<double> width;   ///< cores that it can use; empty: all
+  /// What says how much is left, a name of metrics::TotalFrom or growth::Basis; "" = not recorded.
+  /// For people; nothing is decided by it.
+  std::string from;
+  std::optional<double> width;  ///< cores that it can use; empty: all
   /// Until when it is to end, from now on: when it would have ended had all shared alike, and what
   /// it may be late. Below 0: it is late.
   std::optional<double> due;

@@ -2,9 +2,13 @@
 #include "ctrl/policy/milestone_policy.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <utility>
 
+#include "base/digits.h"
 #include "base/json.h"
 #include "ctrl/codec/milestone_json.h"
 #include "ctrl/policy/changes.h"
@@ -28,36 +32,33 @@ bool is_silent(const JobView& job, const growth::Forecast& expected, double now)
 
 std::string whole(double number) { return render_number(std::round(number)); }
 
-// What says how much is left, for people.
-std::string told_by(const JobView& job, growth::Basis basis) {
+// A name of what says how much is left.
+std::string source_of(const JobView& job, growth::Basis basis) {
   const bool is_counted = basis == growth::Basis::counter && job.report && job.report->counter;
-  const metrics::TotalFrom from =
-      is_counted ? job.report->counter->from : metrics::TotalFrom::counter;
-  switch (from) {
-    case metrics::TotalFrom::counter:
-    case metrics::TotalFrom::log:
-      break;
-    case metrics::TotalFrom::command:
-    case metrics::TotalFrom::environment:
-      return std::string("progress counter, total from its ") + name(from);
-    case metrics::TotalFrom::time_left:
-      return "the time left that it prints";
-  }
-  switch (basis) {
-    case growth::Basis::counter:
-      return "progress counter";
-    case growth::Basis::memory:
-      return "an earlier run";
-    default:
-      return "its age, a guess";
-  }
+  return is_counted ? name(job.report->counter->from) : name(basis);
 }
 
-std::string reason_for(const Ranked& ranked, const MilestoneMember& member, std::size_t jobs,
-                       const std::string& told_by) {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSources{
+    {{name(metrics::TotalFrom::counter), "progress counter"},
+     {name(metrics::TotalFrom::log), "progress counter, total from its log"},
+     {name(metrics::TotalFrom::command), "progress counter, total from its command"},
+     {name(metrics::TotalFrom::environment), "progress counter, total from its environment"},
+     {name(metrics::TotalFrom::time_left), "the time left that it prints"},
+     {name(growth::Basis::memory), "an earlier run"},
+     {name(growth::Basis::age), "its age, a guess"}}};
+
+// " (progress counter)", for people. Records may be older than the field, or of a newer flowcond.
+std::string told_by(const MilestoneMember& member) {
+  for (const auto& [source, text] : kSources) {
+    if (member.from == source) return " (" + std::string(text) + ")";
+  }
+  return member.is_blind ? " (a guess)" : "";
+}
+
+std::string reason_for(const Ranked& ranked, const MilestoneMember& member, std::size_t jobs) {
   std::string text = "milestone: " + std::to_string(ranked.rank + 1) + " of " +
-                     std::to_string(jobs) + ", " + whole(member.left) + " CPU s left (" + told_by +
-                     ")";
+                     std::to_string(jobs) + ", " + whole(member.left) + " CPU s left" +
+                     told_by(member);
   if (member.left90 && member.open90 > 0) {
     text += ", 90 % of its gain to come (chance " + whole(member.open90 * 100) + " %)";
   }
@@ -101,7 +102,7 @@ Result<std::string> explain(const MilestoneState& state, const MilestoneDecision
   const Ranked& ranked = decision.members[at];
   std::string text = "rank " + std::to_string(ranked.rank + 1) + " of " +
                      std::to_string(state.members.size()) + ": " + rounded(member->left) +
-                     " CPU s left" + (member->is_blind ? " (a guess)" : "");
+                     " CPU s left" + told_by(*member);
   if (member->left90 && member->open90 > 0) {
     text += ", 90 % of its gain to come (chance " + percent(member->open90) + "), " +
             rounded(*member->left90) + " CPU s per chance";
@@ -110,7 +111,7 @@ Result<std::string> explain(const MilestoneState& state, const MilestoneDecision
     text += *member->due < 0 ? "; late by " + rounded(-*member->due) + " s"
                              : "; due in " + rounded(*member->due) + " s";
   }
-  text += "; share " + rounded(ranked.share);
+  text += "; share " + share_text(ranked.share);
   return text + granted(about, ranked.share);
 }
 
@@ -156,7 +157,6 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
     const JobView& job = view.jobs[i];
     Kept& kept = kept_.at(job.id);
     growth::Forecast& expected = forecasts[i];
-    kept.told_by = told_by(job, expected.basis);
     if (is_silent(job, expected, view.now.steady)) {
       expected.left = std::max(expected.left, longest);
       expected.open90 = 0;
@@ -167,6 +167,7 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
     member.left90 = expected.left90;
     member.open90 = expected.open90;
     member.is_blind = expected.basis == growth::Basis::age;
+    member.from = source_of(job, expected.basis);
     member.width = job.track->width();
     member.before = kept.rank;
     member.share = kept.share;
@@ -199,7 +200,7 @@ void MilestonePolicy::keep(const MilestoneState& state, const MilestoneDecision&
     cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
     cpu.limit = ranked.share;
     if (!parameters().is_watched) continue;
-    kept.reason = reason_for(ranked, state.members[i], state.members.size(), kept.told_by);
+    kept.reason = reason_for(ranked, state.members[i], state.members.size());
   }
 }
 

@@ -18,8 +18,8 @@
 
 namespace flowcon::ctrl::policy {
 
-/// "rank 1 of 3: 420 CPU s left …; due in 310 s; share 0.86". Errors: the container is not in the
-/// state.
+/// "rank 1 of 3: 420 CPU s left (progress counter)…; due in 310 s; share 86 %". Errors: the
+/// container is not in the state.
 [[nodiscard]] Result<std::string> explain(const MilestoneState& state,
                                           const MilestoneDecision& decision, const About& about);
 
@@ -36,7 +36,6 @@ class MilestonePolicy : public Flowcon {
   struct Kept {
     std::optional<std::size_t> rank;
     std::optional<double> share;
-    std::string told_by;  ///< how much work is left
     std::string reason;
     std::size_t turn = 0;  // the last decision that it was in
   };

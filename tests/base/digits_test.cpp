@@ -22,4 +22,5 @@ TEST_CASE("a number has two significant digits, and all of those before the poin
   CHECK(two_digits(0.0004) == "<0.001");
   CHECK(two_digits(std::numeric_limits<double>::quiet_NaN()) == "?");
   CHECK(two_digits(1e300).size() == 301);
+  CHECK(share_text(0.949) == "95 %");
 }

@@ -139,7 +139,7 @@ lines=$(dom "$page.dom" points | sed -n 's/.*learn1:\([0-9]*\):.*/\1/p')
 check "in five lines at least" at_least "$lines" 5
 check "lists are bands, decisions are marks" grep -qE 'learn1:[1-9][0-9]*:cl\+nl' <<<"$(dom "$page.dom" marks)"
 check "marks have their reasons" grep -qE '<title>[^<]*NL[^<]*→ (WL|CL)[^<]*under alpha 3 %' "$page.dom"
-check "the policy is named, with its numbers" is "$(dom "$page.dom" words 'policy flowcon; alpha 0.03' 'CL: converged (CC)')" "all there"
+check "the policy is named, with its numbers" is "$(dom "$page.dom" words 'policy flowcon; alpha 3 %' 'CL: converged (CC)')" "all there"
 check "of a limit that was not known nothing is said" not grep -q 'no limit' "$page.dom"
 check "what it was worth is told, with how it was estimated" is "$(dom "$page.dom" words 'Estimated gain' 'An estimate, not a measurement')" "all there"
 check "the charts can be reached by keys, and have names" grep -qE 'class="charts" tabindex="0" role="slider" aria-label="learn1' "$page.dom"

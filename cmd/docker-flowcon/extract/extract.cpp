@@ -113,8 +113,8 @@ void print_warnings(const Report& report, const ExtractOptions& options, std::os
   if (report.count == 0) {
     err << "extract: " << advice(report, options) << "\n";
   } else if (report.confidence < ctrl::metrics::kSure) {
-    warn("not sure: " + printable(report.metric) + " (" + two_digits(report.confidence * 100) +
-         " %); flowcond ranks no job by it. Name it with --metric if it is right");
+    warn("not sure: " + printable(report.metric) + " (" + share_text(report.confidence) +
+         "); flowcond ranks no job by it. Name it with --metric if it is right");
   }
 }
 

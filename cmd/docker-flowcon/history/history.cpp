@@ -27,6 +27,7 @@ constexpr std::size_t kFamilyBytes = 80;
 std::string number_cell(const json::value& value) { return number_text(real_of(value)); }
 std::string moment_cell(const json::value& value) { return moment_text(real_of(value)); }
 std::string percent_cell(const json::value& value) { return percent_text(real_of(value)); }
+std::string growth_cell(const json::value& value) { return growth_text(real_of(value)); }
 std::string memory_cell(const json::value& value) { return memory_text(real_of(value)); }
 std::string rate_cell(const json::value& value) { return rate_text(real_of(value)); }
 std::string word_cell(const json::value& value) { return printable(text_of(value), kWordBytes); }
@@ -63,7 +64,7 @@ const Kind& decisions_kind() {
                          {{"TIME", "time", moment_cell},
                           {"LIST", "list", word_cell},
                           {"LIMIT", "limit", percent_cell},
-                          {"GROWTH", "growth", number_cell}}};
+                          {"GROWTH", "growth", growth_cell}}};
   return kind;
 }
 

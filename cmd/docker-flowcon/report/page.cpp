@@ -17,8 +17,10 @@
 namespace flowcon::plugin {
 namespace {
 
-using ctrl::policy::divides_by;
-using ctrl::policy::DividesBy;
+// Lists and growth decide nothing then.
+bool is_ranked(const ReportData& data) {
+  return ctrl::policy::divides_by(data.policy) == ctrl::policy::DividesBy::work;
+}
 
 // --- the data of the script
 
@@ -139,7 +141,7 @@ json::object data_json(const ReportData& data) {
   return {{"since", data.since},
           {"made", data.made},
           {"offsets", offsets_json(first_moment(data), data.made)},
-          {"policy", data.policy},
+          {"ranked", is_ranked(data)},
           {"alpha", number(data.alpha)},
           {"runs", std::move(runs)},
           {"moves", std::move(moves)},
@@ -222,30 +224,26 @@ std::string status_text(std::optional<double> status) {
 }
 
 std::string containers_table(const ReportData& data) {
+  const bool has_lists = !is_ranked(data);
   std::string rows;
   for (const ReportRun& run : data.runs) {
     bool is_known = false;
     const double last = last_value(run, &is_known);
     const std::string value = is_known ? number_text(last, 4) : std::string(kUnknown);
+    const ReportPlace* place = run.places.cpu.empty() ? nullptr : &run.places.cpu.back();
     rows += "<tr>" + text_cell(run.name, "th") + cell(moment_text(run.started), kMore) +
             cell(run.finished ? moment_text(run.finished) + status_text(run.status) : "runs") +
             text_cell((run.metric.empty() ? "" : run.metric + " ") + value) +
-            cell(run.places.cpu.empty() ? std::string(kUnknown) : run.places.cpu.back().list) +
-            cell(run.places.cpu.empty() ? std::string(kUnknown)
-                                        : percent_text(run.places.cpu.back().limit)) +
+            (has_lists ? cell(place == nullptr ? std::string(kUnknown) : place->list) : "") +
+            cell(place == nullptr ? std::string(kUnknown) : percent_text(place->limit)) +
             cell(mean_cpu(run), kMore) +
             cell(std::to_string(run.marks.size() + run.marks_left_out)) + "</tr>\n";
   }
-  return table("Containers under control, with their last values",
-               head_row({{"Container", kText},
-                         {"Began", kMore},
-                         {"Ended", ""},
-                         {"Metric", kText},
-                         {"List", ""},
-                         {"Limit", ""},
-                         {"CPU, mean", kMore},
-                         {"Changes", ""}}),
-               rows);
+  std::vector<std::pair<std::string, std::string>> heads{
+      {"Container", kText}, {"Began", kMore}, {"Ended", ""}, {"Metric", kText}};
+  if (has_lists) heads.emplace_back("List", "");
+  heads.insert(heads.end(), {{"Limit", ""}, {"CPU, mean", kMore}, {"Changes", ""}});
+  return table("Containers under control, with their last values", head_row(heads), rows);
 }
 
 std::string moves_table(const ReportData& data) {
@@ -401,9 +399,9 @@ std::string worth_section(const ReportData& data, const std::vector<JobWorth>& w
 }
 
 std::string legend(const ReportData& data) {
-  const bool is_ranked = divides_by(data.policy) == DividesBy::work;
+  const bool has_ranks = is_ranked(data);
   std::string out = "<ul class=\"legend\">";
-  if (is_ranked) {
+  if (has_ranks) {
     out += legend_band("nl", "NL: before its usable model (PC: still learns)") +
            legend_band("wl", "WL: only under policy flowcon (WC: watched, slower)") +
            legend_band("cl", "CL: probably past its usable model (CC: converged)");
@@ -414,9 +412,9 @@ std::string legend(const ReportData& data) {
   return out + legend_entry("<path class=\"first\" d=\"M0 6H22\"/>", "measured") +
          legend_entry("<path class=\"second\" d=\"M0 6H22\"/>", "limit") +
          legend_entry("<circle class=\"change\" cx=\"11\" cy=\"6\" r=\"4\"/>",
-                      is_ranked ? "new, or on another list" : "on another list") +
+                      has_ranks ? "new, or on another list" : "on another list") +
          legend_entry("<circle class=\"mark\" cx=\"11\" cy=\"6\" r=\"2.5\"/>",
-                      is_ranked ? "other rank or limit" : "other limit") +
+                      has_ranks ? "other rank or limit" : "other limit") +
          legend_entry("<path class=\"move\" d=\"M11 0V12\"/>", "migrated to another host") +
          "</ul>\n";
 }
@@ -427,7 +425,7 @@ std::string facts(const ReportData& data) {
   if (data.cores) text += "; " + number_text(*data.cores, 4) + " cores";
   if (!data.limit_mode.empty()) text += "; limits by " + data.limit_mode;
   if (!data.policy.empty()) text += "; policy " + data.policy;
-  if (data.alpha) text += "; alpha " + number_text(*data.alpha, 4);
+  if (data.alpha) text += "; alpha " + number_text(*data.alpha * 100, 4) + " %";
   if (data.beta) text += "; beta " + number_text(*data.beta, 4);
   return text + "; flowcond " + data.version + ".";
 }

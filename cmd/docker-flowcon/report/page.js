@@ -7,10 +7,9 @@ const SVG = "http://www.w3.org/2000/svg";
 // As wide as it is shown, so that its letters are as large as those beside it.
 const WIDTH = Math.min(Math.max(((document.getElementById("charts") || document.getElementById("jobs"))?.clientWidth || 1000) - 34, 300), 1000);
 const LEFT = WIDTH < 600 ? 68 : 96, RIGHT = 14;
-const MILESTONE = data.policy === "milestone";
 const LISTS = {
-  NL: ["nl", MILESTONE ? "before its usable model" : "new or still learning"], WL: ["wl", "watched, slower"],
-  CL: ["cl", MILESTONE ? "probably past its usable model" : "converged"],
+  NL: ["nl", data.ranked ? "before its usable model" : "new or still learning"], WL: ["wl", "watched, slower"],
+  CL: ["cl", data.ranked ? "probably past its usable model" : "converged"],
   PC: ["nl", "progressing"], WC: ["wl", "watched"], CC: ["cl", "converged"],
 };
 // States of a job; those after its end have no band.
@@ -46,6 +45,7 @@ function plain(v, digits = 4) {
   return String(Number(v.toPrecision(digits)));
 }
 const percent = (v, digits) => (isNumber(v) ? (digits ? plain(v * 100, digits) : (v * 100).toFixed(1)) + " %" : "--");
+const perSecond = (v, digits = 4) => (isNumber(v) ? percent(v, digits) + "/s" : "--");
 function scaled(v, step, units, digits) {
   if (!isNumber(v)) return "--";
   let i = 0;
@@ -284,7 +284,7 @@ function words(run, t) {
   if (place) parts.push(`${place[1]}, limit ${percent(place[2])}`);
   if (category) parts.push(`category ${category[1]}`);
   if (sample) parts.push(`${run.metric || "metric"} ${plain(sample[1])}`);
-  if (growth) parts.push(`growth ${isNumber(growth[1]) ? plain(growth[1]) : "not measured"}`);
+  if (growth) parts.push(`growth ${isNumber(growth[1]) ? perSecond(growth[1]) : "not measured"}`);
   if (look) parts.push(`CPU ${percent(look[1])}, memory ${bytes(look[2])}, I/O ${rate(look[3])}`);
   const stay = run.stays.find((s) => t >= s[1] && t < s[2]);
   if (stay) parts.push(`on ${stay[0]}`);
@@ -313,8 +313,8 @@ function drawCharts(box, run) {
   if (growths.some(isNumber)) {
     const most = growths.filter(isNumber).reduce((a, b) => Math.max(a, b), 0);
     add(90, "Growth efficiency on CPU", "growth efficiency over time").range(growths, [0, most || 1])
-      .axes(plain).line(run.growth, (g) => g[1], "first", true, end)
-      .level(data.alpha, `alpha ${plain(data.alpha)}`).moves(moves);
+      .axes(perSecond).line(run.growth, (g) => g[1], "first", true, end)
+      .level(data.alpha, `alpha ${percent(data.alpha, 4)}`).moves(moves);
   }
   add(120, "CPU: use (line) and limit (dashed), share of the host; marks are decisions",
       `CPU use and limit over time, ${run.marks.length} changes`)
@@ -404,7 +404,7 @@ function addTables(parent, run) {
     if (!part.open || part.children.length > 1) return;
     const looks = evenly(run.usage).map((u) => {
       const place = rowAt(run.cpu, u[0]), sample = rowAt(run.samples, u[0]), growth = rowAt(run.growth, u[0]);
-      return [moment(u[0]), sample ? plain(sample[1]) : "--", growth ? plain(growth[1]) : "--",
+      return [moment(u[0]), sample ? plain(sample[1]) : "--", growth ? perSecond(growth[1]) : "--",
               place ? place[1] : "--", place ? percent(place[2]) : "--", percent(u[1]), bytes(u[2]), rate(u[3])];
     });
     table(part, `${run.name}: samples, ${looks.length} of ${run.usage.length}`,

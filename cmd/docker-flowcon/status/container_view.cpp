@@ -107,9 +107,9 @@ std::string score_text(const json::object& container) {
 }
 
 // Without a growth there is a reason, and the daemon has a word for it.
-std::string growth_text(const json::object& container) {
+std::string growth_or_verdict(const json::object& container) {
   const std::optional<double> growth = real_of(member(container, "Growth"));
-  if (growth) return number_text(*growth, 3);
+  if (growth) return growth_text(growth);
   const std::string verdict = text_of(container, "Verdict");
   return verdict.empty() ? std::string(kUnknown) : verdict;
 }
@@ -202,7 +202,7 @@ json::object shown_fields(const json::object& exact, bool truncate) {
   shown["Score"] = score_text(shown);
   shown["ProgressPerc"] = progress_text(member(shown, "Progress"));
   shown["LeftText"] = time_text(real_of(member(shown, "Left")));
-  shown["GrowthText"] = growth_text(shown);
+  shown["GrowthText"] = growth_or_verdict(shown);
   shown["NoteText"] = note_text(shown);
   return shown;
 }

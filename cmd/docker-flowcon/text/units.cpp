@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/digits.h"
+#include "ctrl/policy/explain.h"
 
 namespace flowcon::plugin {
 namespace {
@@ -35,6 +36,11 @@ std::string percent_text(std::optional<double> share) {
   // A share far above 1 is a mistake of someone's, and still must not widen the table.
   if (!(std::fabs(*share) < 1000)) return number_text(*share * 100, 3) + "%";
   return two_digits(*share * 100) + "%";
+}
+
+std::string growth_text(std::optional<double> growth) {
+  if (!growth || !std::isfinite(*growth)) return std::string(kUnknown);
+  return ctrl::policy::rounded(*growth * 100) + "%/s";
 }
 
 std::string memory_text(std::optional<double> bytes) {

@@ -20,6 +20,10 @@ inline constexpr std::string_view kUnknown = "--";
 /// A share, 0.25, as "25%": two significant digits.
 [[nodiscard]] std::string percent_text(std::optional<double> share);
 
+/// Growth, 0.0012, as "0.12%/s": progress per second and whole host; three significant digits, as
+/// in the sentences of flowcond. One that is not finite is unknown.
+[[nodiscard]] std::string growth_text(std::optional<double> growth);
+
 /// Bytes as "393.3MiB"; a number that is not finite is unknown.
 [[nodiscard]] std::string memory_text(std::optional<double> bytes);
 

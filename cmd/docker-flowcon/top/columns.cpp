@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "cmd/docker-flowcon/text/units.h"
 
@@ -12,11 +13,21 @@ namespace {
 TopSpan name_cell(const TopRow& row, std::size_t, bool) { return {row.name, TopStyle::strong}; }
 TopSpan host_cell(const TopRow& row, std::size_t, bool) { return {row.host, TopStyle::quiet}; }
 
+// Why it is not under control.
+std::optional<TopSpan> uncontrolled(const TopRow& row) {
+  if (row.state == "paused") return TopSpan{"paused", TopStyle::strong};
+  if (row.state == "frozen") return TopSpan{"frozen", TopStyle::quiet};
+  if (row.state == "unsupported") return TopSpan{"off", TopStyle::bad};
+  return std::nullopt;
+}
+
+TopSpan state_cell(const TopRow& row, std::size_t, bool) {
+  return uncontrolled(row).value_or(TopSpan{row.pinned ? "pin" : ""});
+}
+
 // An override or a problem replaces the list, because it explains the limit.
 TopSpan list_cell(const TopRow& row, std::size_t, bool) {
-  if (row.state == "paused") return {"paused", TopStyle::strong};
-  if (row.state == "frozen") return {"frozen", TopStyle::quiet};
-  if (row.state == "unsupported") return {"off", TopStyle::bad};
+  if (const std::optional<TopSpan> span = uncontrolled(row)) return *span;
   const std::string text = row.list + (row.pinned ? " pin" : "");
   if (row.list == "NL" || row.list == "PC") return {text, TopStyle::good};
   if (row.list == "WL" || row.list == "WC") return {text, TopStyle::watch};
@@ -36,7 +47,7 @@ TopSpan use_cell(const TopRow& row, std::size_t, bool) {
 }
 
 TopSpan growth_cell(const TopRow& row, std::size_t, bool) {
-  if (row.growth) return {number_text(*row.growth, 3)};
+  if (row.growth) return {growth_text(row.growth)};
   if (row.verdict == "diverging") return {row.verdict, TopStyle::bad};
   return {row.verdict.empty() ? std::string(kUnknown) : row.verdict, TopStyle::quiet};
 }
@@ -70,30 +81,43 @@ constexpr unsigned kHostRank = 12;
 
 // In the order in which they stand; a narrow terminal has room for the lowest ranks. What is left
 // goes to the last ones first.
-constexpr std::array<TopColumn, 15> kColumns{
+constexpr std::array<TopColumn, 16> kColumns{
     {{"NAME", "name", 12, 32, 0, Align::left, name_cell},
      {"HOST", "host", 8, 16, kHostRank, Align::left, host_cell},
      {"LIST", "list", 6, 6, 4, Align::left, list_cell},
+     {"STATE", "", 6, 6, 4, Align::left, state_cell},
+     {"METRIC", "", 14, 22, 1, Align::left, metric_cell},
+     {"DONE", "", 6, 6, 2, Align::right, progress_cell},
      {"LIMIT", "limit", 6, 6, 3, Align::right, limit_cell<Resource::cpu>},
+     {"LEFT", "", 6, 6, 4, Align::right, left_cell},
      {"CPU %", "cpu", 6, 6, 4, Align::right, use_cell<Resource::cpu, percent_text>},
+     {"TREND", "", 8, 24, 5, Align::left, trend_cell},
+     {"GROWTH", "growth", 11, 11, 6, Align::right, growth_cell},
      {"MEM", "memory", 8, 8, 7, Align::right, use_cell<Resource::memory, memory_text>},
      {"MEM LIM", "", 7, 7, 9, Align::right, limit_cell<Resource::memory>},
      {"I/O", "io", 9, 9, 8, Align::right, use_cell<Resource::io, rate_text>},
      {"I/O LIM", "", 7, 7, 10, Align::right, limit_cell<Resource::io>},
-     {"GROWTH", "growth", 10, 10, 6, Align::right, growth_cell},
-     {"METRIC", "", 14, 22, 1, Align::left, metric_cell},
-     {"TREND", "", 8, 24, 5, Align::left, trend_cell},
-     {"DONE", "", 6, 6, 2, Align::right, progress_cell},
-     {"LEFT", "", 6, 6, 4, Align::right, left_cell},
      {"NOTE", "", 16, 200, 11, Align::left, note_cell}}};
+
+// Whether the column says anything about these containers.
+bool is_wanted(const TopColumn& column, const TopState& state) {
+  const bool has_lists = state.view.host.has_lists;
+  if (column.cell == list_cell || column.cell == growth_cell) return has_lists;
+  if (column.cell != state_cell) return true;
+  const auto has_state = [](const TopRow& row) { return !state_cell(row, 0, true).text.empty(); };
+  return !has_lists && (std::any_of(state.view.rows.begin(), state.view.rows.end(), has_state) ||
+                        std::any_of(state.elsewhere.begin(), state.elsewhere.end(), has_state));
+}
 
 }  // namespace
 
-std::vector<PlacedColumn> place_columns(std::size_t width, bool has_hosts) {
+std::vector<PlacedColumn> place_columns(std::size_t width, const TopState& state) {
   std::vector<const TopColumn*> ranked;
-  for (const TopColumn& column : kColumns) ranked.push_back(&column);
-  const auto rank_of = [has_hosts](const TopColumn* column) {
-    return column->rank == kHostRank && has_hosts ? 4U : column->rank;
+  for (const TopColumn& column : kColumns) {
+    if (is_wanted(column, state)) ranked.push_back(&column);
+  }
+  const auto rank_of = [&state](const TopColumn* column) {
+    return column->rank == kHostRank && !state.elsewhere.empty() ? 4U : column->rank;
   };
   std::stable_sort(ranked.begin(), ranked.end(),
                    [&](const TopColumn* a, const TopColumn* b) { return rank_of(a) < rank_of(b); });

@@ -27,8 +27,8 @@ struct PlacedColumn {
   std::size_t width = 0;
 };
 
-/// Those that fit into `width`, with a blank between two. With several
+/// Those that say something and fit into `width`, with a blank between two. With several
 /// hosts, the host is among the first.
-[[nodiscard]] std::vector<PlacedColumn> place_columns(std::size_t width, bool has_hosts);
+[[nodiscard]] std::vector<PlacedColumn> place_columns(std::size_t width, const TopState& state);
 
 }  // namespace flowcon::plugin

@@ -10,13 +10,9 @@
 #include "cmd/docker-flowcon/text/times.h"
 #include "cmd/docker-flowcon/text/units.h"
 #include "cmd/docker-flowcon/top/columns.h"
-#include "ctrl/policy/host_policies.h"
 
 namespace flowcon::plugin {
 namespace {
-
-using ctrl::policy::divides_by;
-using ctrl::policy::DividesBy;
 
 // Lines around the rows: two on top, the heading, the selected one's reason, the keys.
 constexpr std::size_t kAround = 5;
@@ -40,7 +36,8 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
      {"", ""}}};
 
 constexpr const char* kLists = "LIST: NL new or still learning; WL watched, slower; CL converged.";
-constexpr const char* kRankedLists = "LIST: NL before its usable model; CL probably past it.";
+constexpr const char* kRankedLists =
+    "In details NL: before its usable model; CL: probably past it.";
 constexpr std::array<const char*, 8> kWords{
     "On other hosts PC, WC, CC: progressing, watched, converged. off: not under",
     "control, NOTE says why. pin: pinned by a person.",
@@ -134,14 +131,17 @@ class Layout {
     const double part = std::clamp(cpu, 0.0, 1.0);
     const auto full = static_cast<std::size_t>(part * static_cast<double>(kBarWidth) + 0.5);
     const std::size_t count = state_.view.rows.size();
-    TopLine line{{"CPU [" + std::string(full, '#') + std::string(kBarWidth - full, ' ') + "] " +
-                      fitted(percent_text(cpu), 6, Align::right) + "  ",
-                  TopStyle::plain},
-                 {std::to_string(count) + (count == 1 ? " container" : " containers") + ": ",
-                  TopStyle::plain},
-                 {std::to_string(lists[0]) + " NL ", TopStyle::good},
-                 {std::to_string(lists[1]) + " WL ", TopStyle::watch},
-                 {std::to_string(lists[2]) + " CL", TopStyle::settled}};
+    TopLine line{
+        {"CPU [" + std::string(full, '#') + std::string(kBarWidth - full, ' ') + "] " +
+             fitted(percent_text(cpu), 6, Align::right) + "  ",
+         TopStyle::plain},
+        {std::to_string(count) + (count == 1 ? " container" : " containers"), TopStyle::plain}};
+    if (state_.view.host.has_lists) {
+      line.push_back({": ", TopStyle::plain});
+      line.push_back({std::to_string(lists[0]) + " NL ", TopStyle::good});
+      line.push_back({std::to_string(lists[1]) + " WL ", TopStyle::watch});
+      line.push_back({std::to_string(lists[2]) + " CL", TopStyle::settled});
+    }
     if (!state_.elsewhere.empty()) {
       line.push_back(
           {"  " + std::to_string(state_.elsewhere.size()) + " on other hosts", TopStyle::quiet});
@@ -180,7 +180,7 @@ class Layout {
 
   void rows() {
     const std::vector<const TopRow*> all = visible_rows(state_);
-    const std::vector<PlacedColumn> columns = place_columns(look_.width, !state_.elsewhere.empty());
+    const std::vector<PlacedColumn> columns = place_columns(look_.width, state_);
     lines_.push_back(heading(columns));
     const std::size_t below = look_.height > kAround ? 2 : 1;
     const std::size_t taken = lines_.size() + below;
@@ -274,8 +274,7 @@ class Layout {
     for (const auto& [key, words] : kKeys) {
       lines.push_back({{fitted(key, 13), TopStyle::strong}, {words, TopStyle::plain}});
     }
-    const bool is_ranked = divides_by(state_.view.host.policy) == DividesBy::work;
-    lines.push_back({{is_ranked ? kRankedLists : kLists, TopStyle::quiet}});
+    lines.push_back({{state_.view.host.has_lists ? kLists : kRankedLists, TopStyle::quiet}});
     for (const char* words : kWords) lines.push_back({{words, TopStyle::quiet}});
     return lines;
   }

@@ -93,7 +93,8 @@ Result<TopView> read_top(const json::value& status) {
   view.host.version = shown(status, "version");
   view.host.limit_mode = shown(status, "limit_mode");
   view.host.policy = shown(status, "policy");
-  if (divides_by(view.host.policy) != DividesBy::work) {
+  view.host.has_lists = divides_by(view.host.policy) != DividesBy::work;
+  if (view.host.has_lists) {
     view.host.alpha = number(status, "alpha");
     view.host.interval = number(status, "interval");
   }

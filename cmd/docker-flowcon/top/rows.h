@@ -49,6 +49,7 @@ struct TopHost {
   std::string version;
   std::string limit_mode;
   std::string policy;              ///< the current policy
+  bool has_lists = true;           ///< lists and growth decide something by it
   std::optional<double> alpha;     ///< empty if the policy has none
   std::optional<double> interval;  ///< seconds; the same
   std::string queue;               ///< "2 wait, 3 run"; "" = no job

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/policy/explain.h"
 
+#include "base/json.h"
+#include "ctrl/codec/milestone_json.h"
 #include "ctrl/policy/algorithm.h"
 #include "ctrl/policy/milestone_policy.h"
 #include "tests/support/catch.h"
@@ -40,27 +42,28 @@ Result<std::string> explain(const policy::ListenerState& s, const std::string& i
 
 TEST_CASE("a job that converges is explained with its numbers") {
   CHECK(*explain(state(), "vae", "12:04:10", {}) ==
-        "converged, was watched: growth 0.8 %/s is under alpha 3 %; limit lowered from 0.4 to "
-        "0.25");
+        "converged, was watched: growth 0.8 %/s is under alpha 3 %; limit lowered from 40 % to "
+        "25 %");
 }
 
 TEST_CASE("a job that stays on its list is told since when") {
   CHECK(*explain(state(), "gru", "12:04:10", {}) ==
-        "learning since 12:04:10: growth 15 %/s is at least alpha 3 %; limit lowered from 1 to "
-        "0.949");
+        "learning since 12:04:10: growth 15 %/s is at least alpha 3 %; limit lowered from 100 % "
+        "to 95 %");
   CHECK(explain(state(), "gru", "", {})->rfind("learning: growth", 0) == 0);
 }
 
 TEST_CASE("what floor, ceiling or pin made of the limit is told") {
   const std::string told = *explain(state(), "vae", "", 0.3);
-  CHECK(told.find("; effective share 0.3 (floor, ceiling, pin or migration)") != std::string::npos);
+  CHECK(told.find("; effective share 30 % (floor, ceiling, pin or migration)") !=
+        std::string::npos);
 }
 
 TEST_CASE("a growth that is not measured is told as that") {
   policy::ExecutorState s = state();
   s.containers[0].growth.reset();
   s.containers[0].limit.reset();
-  CHECK(*explain(s, "gru", "", {}) == "learning: growth is not measured; limit set to 1");
+  CHECK(*explain(s, "gru", "", {}) == "learning: growth is not measured; limit set to 100 %");
 }
 
 TEST_CASE("free competition is told with the next interval") {
@@ -71,7 +74,7 @@ TEST_CASE("free competition is told with the next interval") {
   }
   CHECK(*explain(s, "gru", "", {}) ==
         "converged: growth 0.1 %/s is under alpha 3 %; all jobs have converged and compete freely, "
-        "next decision in 40 s; limit kept at 1");
+        "next decision in 40 s; limit kept at 100 %");
 }
 
 TEST_CASE("a rank is told with what it comes from") {
@@ -86,12 +89,33 @@ TEST_CASE("a rank is told with what it comes from") {
   s.members[1].open90 = 0;
   s.members[1].is_blind = true;
   CHECK(*explain(s, "vae", 0.5) ==
-        "rank 1 of 2: 420 CPU s left; due in 310 s; share 0.881; effective share 0.5 (floor, "
+        "rank 1 of 2: 420 CPU s left; due in 310 s; share 88 %; effective share 50 % (floor, "
         "ceiling, pin or migration)");
-  CHECK(*explain(s, "gru", {}) == "rank 2 of 2: 1000 CPU s left (a guess); share 0.119");
+  CHECK(*explain(s, "gru", {}) == "rank 2 of 2: 1000 CPU s left (a guess); share 12 %");
   s.members[1].left = 1234567;
   CHECK(explain(s, "gru", {})->find(": 1230000 CPU s left") != std::string::npos);
   CHECK_FALSE(explain(s, "nobody", {}).has_value());
+}
+
+TEST_CASE("a rank is told with what says how much is left, as it was recorded") {
+  const auto told = [](const std::string& of_job) {
+    const auto state = policy::milestone_state_from(*flowcon::parse_json(
+        R"({"cores":1,"containers":[{"id":"a","left":420,"open90":0)" + of_job + "}]}"));
+    REQUIRE(state.has_value());
+    const auto again = policy::milestone_state_from(policy::to_json(*state));
+    REQUIRE(again.has_value());
+    const std::string text = *explain(*again, "a", {});
+    return text.substr(13, text.find(';') - 13);
+  };
+  CHECK(told(R"(,"from":"counter")") == "420 CPU s left (progress counter)");
+  CHECK(told(R"(,"from":"log")") == "420 CPU s left (progress counter, total from its log)");
+  CHECK(told(R"(,"from":"environment")") ==
+        "420 CPU s left (progress counter, total from its environment)");
+  CHECK(told(R"(,"from":"memory")") == "420 CPU s left (an earlier run)");
+  CHECK(told(R"(,"from":"age","blind":true)") == "420 CPU s left (its age, a guess)");
+  CHECK(told(R"(,"blind":true)") == "420 CPU s left (a guess)");
+  CHECK(told(R"(,"from":"\u001b[2J")") == "420 CPU s left");
+  CHECK(told("") == "420 CPU s left");
 }
 
 TEST_CASE("who came, who went, and what it means for the others") {

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/json.h"
+#include "ctrl/codec/milestone_json.h"
 #include "ctrl/policy/milestone_policy.h"
 #include "tests/support/catch.h"
 
@@ -132,4 +134,38 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
   metrics::Report unsure;
   unsure.candidates.push_back({"column 2", Goal::min, 1, 9});
   CHECK(rank_of_silent(100, &unsure) == "milestone: 1 of 3");
+}
+
+TEST_CASE("milestone records what says how much of a job is left") {
+  growth::Track track;
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 40, 0, 0.5}, {{10, 1.0}});
+  metrics::Report report;
+  report.metric = "loss";
+  const auto recorded = [&] {
+    policy::HostParameters parameters;
+    parameters.host.cores = 8;
+    policy::Forecaster forecaster(8, parameters.planner.least);
+    policy::MilestonePolicy milestone(parameters, forecaster);
+    policy::HostView view;
+    view.now = {10, 10};
+    view.jobs.resize(1);
+    view.jobs[0].id = view.jobs[0].training = "a";
+    view.jobs[0].track = &track;
+    view.jobs[0].report = &report;
+    (void)milestone.follow({"a"}, nullptr);
+    policy::Rounds rounds;
+    (void)milestone.decide(view, &rounds);
+    REQUIRE(rounds.size() == 1);
+    const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
+    REQUIRE(state.has_value());
+    return state->members.at(0).from;
+  };
+  CHECK(recorded() == "counter");
+  report.counter.emplace().from = metrics::TotalFrom::environment;
+  CHECK(recorded() == "environment");
+  track = {};
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 40, 0, {}}, {{10, 1.0}});
+  CHECK(recorded() == "age");
 }

@@ -285,14 +285,18 @@ TEST_CASE("the page names the policy, and says what lists mean by it") {
     return page.find(words) != std::string::npos;
   };
   const std::string flowcon = page_of("flowcon");
-  CHECK(has(flowcon, "; policy flowcon; alpha 0.03; beta 2; "));
+  CHECK(has(flowcon, "; policy flowcon; alpha 3 %; beta 2; "));
   CHECK(has(flowcon, "CL: converged (CC)"));
-  CHECK(has(flowcon, R"("alpha":0.03)"));
+  CHECK(has(flowcon, R"("ranked":false,"alpha":0.03)"));
+  CHECK(has(flowcon, "<th scope=\"col\">List</th>"));
+  CHECK(has(flowcon, "<td>NL</td><td>100%</td>"));
   const std::string milestone = page_of("milestone");
   CHECK(has(milestone, "; policy milestone; flowcond"));
   CHECK(has(milestone, "CL: probably past its usable model (CC: converged)"));
   CHECK(has(milestone, "other rank or limit"));
-  CHECK(has(milestone, R"("policy":"milestone","alpha":null)"));
+  CHECK(has(milestone, R"("ranked":true,"alpha":null)"));
+  CHECK_FALSE(has(milestone, "<th scope=\"col\">List</th>"));
+  CHECK_FALSE(has(milestone, "<td>NL</td>"));
 }
 
 TEST_CASE("the page loads nothing and allows only its own script") {

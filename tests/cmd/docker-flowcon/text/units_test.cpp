@@ -24,4 +24,14 @@ TEST_CASE("a time is told in the unit that two digits are enough for") {
   }
 }
 
+TEST_CASE("growth is told in percent a second, to three digits and in eleven columns") {
+  CHECK(growth_text(0.0012) == "0.12%/s");
+  CHECK(growth_text(0.152) == "15.2%/s");
+  CHECK(growth_text(12.3) == "1230%/s");
+  CHECK(growth_text(0.00000123) == "0.000123%/s");
+  CHECK(growth_text(0) == "0%/s");
+  CHECK(growth_text(std::nullopt) == kUnknown);
+  CHECK(growth_text(std::numeric_limits<double>::infinity()) == kUnknown);
+}
+
 }  // namespace flowcon::plugin

@@ -92,14 +92,18 @@ TEST_CASE_METHOD(TopFixture, "the screen at 80x24, wide, and in ASCII") {
   test::check_golden("plugin/top_ascii.txt", screen(80, 24, false));
 }
 
-TEST_CASE_METHOD(TopFixture, "where the policy is milestone, FlowCon's numbers are not shown") {
+TEST_CASE_METHOD(TopFixture,
+                 "where the policy is milestone, lists and FlowCon's numbers are not shown") {
   std::string status = kStatus;
   status.replace(status.find("\"flowcon\""), 9, "\"milestone\"");
   take_view(state, view_of(status), kNow);
-  CHECK(lines(80, 24)[0] == "gpu1  14:24:10  weight  policy milestone");
+  test::check_golden("plugin/top_milestone.txt", screen(80, 12));
+  CHECK(screen(200, 12).find("GROWTH") == std::string::npos);
+  state.view.rows.resize(1);  // neither paused nor pinned
+  CHECK(lines(80, 24)[2].find("NAME             METRIC ") == 0);
   state.mode = TopMode::help;
   const std::string help = screen(80, 40);
-  CHECK(help.find("LIST: NL before its usable model") != std::string::npos);
+  CHECK(help.find("In details NL: before its usable model") != std::string::npos);
   CHECK(help.find("WL watched") == std::string::npos);
   // Whatever a host says of its policy is drawable.
   status.replace(status.find("milestone"), 9, "\\u001b[31m\\u202e");
