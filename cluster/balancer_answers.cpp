@@ -26,7 +26,8 @@ json::object host_shown(const std::string& name, const std::string& id, const ch
   out["name"] = valid_utf8(name);
   out["id"] = id;
   out["state"] = state;
-  for (const char* member : {"pc", "wc", "cc", "score", "usage", "cores", "containers"}) {
+  for (const char* member : {"pc", "wc", "cc", "score", "usage", "cores", "containers", "offer_cpu",
+                             "offer_mem", "queue_waits"}) {
     out[member] = nullptr;
   }
   out["draining"] = nullptr;
@@ -45,6 +46,12 @@ void show_load(json::object& out, const policy::Counts& counts, double usage, do
   out["cores"] = cores;
   out["containers"] = containers;
   out["draining"] = is_draining;
+}
+
+// What it gives to jobs of the queue, all in all.
+void show_offer(json::object& out, double cores, double memory) {
+  out["offer_cpu"] = cores;
+  out["offer_mem"] = memory;
 }
 
 const policy::ClusterPolicyKind* kind_of(const Cause& cause) {
@@ -89,6 +96,8 @@ json::array Balancer::hosts_shown() const {
   json::object here = host_shown(network_.own_name(), network_.own_id(), "here");
   const policy::Counts own = counts();
   show_load(here, own, view.usage, view.cores, own.pc + own.wc + own.cc, network_.is_draining());
+  const ctrl::Offer& offer = host_.config().queue.offer;
+  show_offer(here, offer.cores_of(view.cores), offer.memory_of(view.memory));
   hosts.push_back(std::move(here));
   for (const Neighbour& neighbour : network_.neighbours()) {
     json::object one =
@@ -96,6 +105,12 @@ json::array Balancer::hosts_shown() const {
     if (neighbour.state) {
       const peers::State& state = *neighbour.state;
       show_load(one, state.counts, state.usage, state.cores, state.containers, state.draining);
+      // An older flowcond takes no jobs, or does not say how many.
+      const double memory = ctrl::Offer::kMemory * static_cast<double>(state.memory);
+      if (state.runs_jobs) {
+        show_offer(one, state.offer_cpu.value_or(state.cores), state.offer_mem.value_or(memory));
+        one["queue_waits"] = state.queue_waits;
+      }
     }
     one["error"] = valid_utf8(neighbour.error);
     hosts.push_back(std::move(one));

@@ -136,6 +136,7 @@ class Cluster : public ctrl::Companion {
 
   void add_metrics(ctrl::Exposition& out) const override {
     queue_.add_metrics(out);
+    estimates_.add_metrics(out);
     out.add("flowcon_draining", peers_.is_draining() ? 1 : 0);
     for (const Neighbour& peer : peers_.neighbours()) {
       out.add("flowcon_peer_up", {{"peer", peer.name}}, peer.is_reachable ? 1 : 0);

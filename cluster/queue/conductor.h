@@ -45,6 +45,11 @@ class Conductor {
   /// What is left of a job, by its counter or earlier runs. Unit: seconds. Empty: not known.
   [[nodiscard]] std::optional<double> left(const Job& job) const;
 
+  /// Is this host in no Docker Swarm, as far as its engine has said?
+  [[nodiscard]] bool has_no_swarm() const {
+    return !cargo_.architecture().empty() && cargo_.swarm().empty();
+  }
+
   /// What this host tells the coordinator.
   [[nodiscard]] HostJobs report();
   /// What the coordinator, the host `speaker`, says of jobs of this host.
@@ -52,6 +57,8 @@ class Conductor {
 
   /// The last decisions about a job of this host, whoever coordinates.
   Async<boost::json::object> decisions(std::string job);
+  /// The answer of whoever coordinates to a call that peers may make (docs/peers.md).
+  Async<ctrl::api::Response> ask_coordinator(std::string target);
   /// What this host as the coordinator tells of a job, {"job":ID}.
   [[nodiscard]] ctrl::api::Response answer_decisions(const std::string& body) const;
 

@@ -5,7 +5,9 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <chrono>
+#include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -15,6 +17,7 @@
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/estimate/check.h"
+#include "ctrl/exposition.h"
 #include "ctrl/log.h"
 #include "ctrl/profile_rows.h"
 #include "ctrl/spawn.h"
@@ -35,7 +38,8 @@ constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kPageBytes = 256U << 10;  // what one step on the effects thread reads
 constexpr std::size_t kLongestCommand = 4096;   // bytes; of a container the engine's client keeps
 constexpr std::size_t kMostVariables = 1000;
-constexpr std::size_t kFewRuns = 3;  // of a command or a family: as many as make an estimate
+constexpr std::size_t kFewRuns = 3;      // of a command or a family: as many as make an estimate
+constexpr std::size_t kMostJudged = 50;  // runs; each takes up to a millisecond
 // Seconds. A training takes longest; a check begins no new one after kCheckTime.
 constexpr double kLongestTraining = 600;
 constexpr double kCheckTime = 60;
@@ -223,6 +227,7 @@ Async<void> Estimates::refresh() {
   if (!rows) {
     ctrl::log::warning("no estimates of what jobs will need: " + rows.error().message());
   } else {
+    judge(*rows);
     co_await learn_from(*rows);
     if (is_ended_) co_return;
     is_ready_ = true;  // the others may be silent for a while
@@ -233,6 +238,41 @@ Async<void> Estimates::refresh() {
   }
   is_ready_ = true;
   is_working_ = false;
+}
+
+// What would have been said of runs that have ended since, before they are learnt from.
+void Estimates::judge(const Rows& own) {
+  std::vector<const ProfileRow*> fresh;
+  for (const ProfileRow& row : own) {
+    if (row.ended > judged_) fresh.push_back(&row);
+  }
+  std::stable_sort(fresh.begin(), fresh.end(),
+                   [](const ProfileRow* a, const ProfileRow* b) { return a->ended < b->ended; });
+  if (fresh.empty()) return;
+  judged_ = fresh.back()->ended;
+  if (!learnt_) return;
+  const std::size_t first = fresh.size() - std::min(fresh.size(), kMostJudged);
+  for (std::size_t i = first; i < fresh.size(); ++i) {
+    const Result<estimate::Profile> run = ctrl::read_profile(*fresh[i], wall_());
+    if (!run) continue;
+    const std::map<std::string, double> needed(run->labels.begin(), run->labels.end());
+    const estimate::EstimateJob job{"", run->family, run->key, run->features};
+    for (const estimate::LabelEstimate& one : learnt_->estimator.estimate(job)) {
+      const auto found = needed.find(one.label);
+      if (!one.expected || found == needed.end()) continue;
+      std::deque<double>& errors = errors_[one.label];
+      errors.push_back(std::abs(*one.expected - found->second) / found->second);
+      if (errors.size() > kMostJudged) errors.pop_front();
+    }
+  }
+}
+
+void Estimates::add_metrics(ctrl::Exposition& out) const {
+  for (const auto& [label, errors] : errors_) {
+    const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+    out.add("flowcon_estimate_error_ratio", {{"label", label}},
+            sum / static_cast<double>(errors.size()));
+  }
 }
 
 // With what the other hosts have told.

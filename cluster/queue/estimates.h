@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,6 +24,10 @@
 #include "ctrl/estimate/features.h"
 #include "ctrl/helper_threads.h"
 #include "ctrl/store/profiles.h"
+
+namespace flowcon::ctrl {
+class Exposition;
+}  // namespace flowcon::ctrl
 
 namespace flowcon::cluster::queue {
 
@@ -58,6 +64,7 @@ class Estimates {
       const ctrl::estimate::Command& command) const;
   /// POST /v1/estimate and GET /v1/estimate/check.
   [[nodiscard]] ctrl::api::Routes routes();
+  void add_metrics(ctrl::Exposition& out) const;
   /// The store is not used any more.
   void end() { is_ended_ = true; }
 
@@ -67,6 +74,7 @@ class Estimates {
 
   Async<Result<Rows>> read();
   Async<void> refresh();
+  void judge(const Rows& own);
   Async<void> learn_from(Rows own);
   /// `own`: of `rows` this host's, where others tell some too.
   Async<void> learn(Rows rows, Rows own);
@@ -81,6 +89,9 @@ class Estimates {
   std::set<std::pair<std::string, double>> known_;  // key and end of what was learnt from
   std::uint64_t forgotten_ = 0;                     // PeerProfiles::forgotten() then
   std::uint64_t learnings_ = 0;
+  double judged_ =
+      0;  // since the epoch; the end of the last run that was compared, or learnt first
+  std::map<std::string, std::deque<double>> errors_;  // of the last runs, by label
   bool is_begun_ = false;
   bool is_ended_ = false;
   bool is_ready_ = false;

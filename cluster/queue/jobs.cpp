@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cluster/policy/report.h"
+#include "cluster/queue/group.h"
 #include "cluster/queue/pause.h"
 
 namespace flowcon::cluster::queue {
@@ -105,6 +106,15 @@ std::vector<double> Jobs::totals() const {
     if (job->entry.state == JobState::done) totals.push_back(job->entry.served);
   }
   return totals;
+}
+
+void Jobs::note_resize(const Job& job, const JobEntry& before) {
+  if (!before.group || before.state != JobState::running || !job.order) return;
+  const bool restarts = job.order->op == Order::Op::park && job.order->workers > 0 &&
+                        job.entry.state == JobState::parking;
+  const bool is_resized = job.order->op == Order::Op::resize &&
+                          present(*before.group, false) != present(*job.entry.group, false);
+  if (restarts || is_resized) ++resizes_;
 }
 
 std::optional<double> Jobs::pause() const {

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
@@ -138,10 +139,15 @@ class Jobs {
   /// What it costs to park one and to start it again, until it goes on with its work, by what the
   /// jobs here took for it. Unit: seconds. Empty where there are none.
   [[nodiscard]] std::optional<double> pause() const;
+  /// A job has come from `before` to its entry, while it has its order, if any.
+  void note_resize(const Job& job, const JobEntry& before);
+  /// So often since flowcond started one that ran got another number of workers.
+  [[nodiscard]] std::uint64_t resizes() const { return resizes_; }
 
  private:
   std::map<std::string, JobPtr> open_;
   std::vector<JobPtr> ended_;
+  std::uint64_t resizes_ = 0;
 };
 
 }  // namespace flowcon::cluster::queue

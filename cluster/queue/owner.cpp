@@ -376,6 +376,7 @@ void Owner::end_record(const JobEntry& home, double ended) const {
 
 // What this process knew of the step before.
 void Owner::note_change(Job& job, const JobEntry& before) {
+  jobs_.note_resize(job, before);
   job.order.reset();
   job.start_refusal.clear();
   job.may_start_later = false;

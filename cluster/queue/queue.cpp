@@ -28,6 +28,7 @@ using ctrl::api::failure;
 using ctrl::api::Response;
 
 constexpr std::size_t kEndedShown = 20;
+constexpr double kClocks = 60;  // seconds that those of two hosts may differ
 constexpr const char* kNotRead =
     "flowcond has just started and does not know its jobs yet: ask again in a moment";
 
@@ -264,6 +265,7 @@ void Queue::add_metrics(ctrl::Exposition& out) const {
     out.add("flowcon_job_workers", {{"job", job->entry.name}}, static_cast<double>(workers));
   }
   out.add("flowcon_queue_wait_seconds", longest);
+  out.add("flowcon_job_resizes_total", static_cast<double>(owner_.jobs().resizes()));
 }
 
 Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speaker) {
@@ -304,6 +306,8 @@ ctrl::api::Routes Queue::routes() {
           by(*this, &Queue::list), {{"ended", true, 0, kKeptJobs}}),
       get("/v1/queue/NAME", "All that is known of a job; the coordinator is asked for `decisions`.",
           by(*this, &Queue::show), {{"decisions", true, 0, 1}}),
+      get("/v1/queue/NAME/explain", "The coordinator's last decisions about a job, and why.",
+          by(*this, &Queue::explain), {{"last", true, 1, 1000}}),
       post("/v1/queue/NAME/hold", "Keeps a waiting job from being started.", verb("hold")),
       post("/v1/queue/NAME/release", "Takes hold back.", verb("release")),
       post("/v1/queue/NAME/cancel", "Removes a waiting job, stops a running one.", verb("cancel")),
@@ -312,6 +316,26 @@ ctrl::api::Routes Queue::routes() {
            by(*this, &Queue::restart)),
       post("/v1/queue/NAME/set", "Other values for request, priority, retries, workers.",
            by(*this, &Queue::set))};
+}
+
+// Why jobs of several containers cannot span hosts as they are to; "" = nothing is known against
+// it.
+std::string Queue::why_one_host() const {
+  const ctrl::QueueOptions& options = world_.host.config().queue;
+  const std::string& network = options.group_network;
+  if (network == ctrl::kNoNetwork) return "jobs of several containers stay on one host";
+  const bool is_overlay =
+      network != ctrl::kAutoNetwork && network != kHostNetwork && network != kPublished;
+  if (is_overlay) {
+    return conductor_.has_no_swarm() ? "an overlay network, but this host is in no Docker Swarm"
+                                     : "";
+  }
+  if (!leases_.has_address()) {
+    return options.advertise.empty() ? "it needs advertise, an address of this host"
+                                     : "advertise is no address of this host";
+  }
+  const bool is_closed = network == kHostNetwork && !leases_.is_open();
+  return is_closed ? "accept-host-network is off: other hosts' jobs cannot span to this one" : "";
 }
 
 Async<Response> Queue::list(Call call) {
@@ -337,6 +361,7 @@ Async<Response> Queue::list(Call call) {
                    {"offer", amounts_json(offer.amounts())},
                    {"free", amounts_json(room_.room().free)},
                    {"starve_limit", options.starve_limit},
+                   {"groups", {{"network", options.group_network}, {"why", why_one_host()}}},
                    {"jobs", std::move(shown)}};
   co_return Response{200, render_json(out)};
 }
@@ -369,6 +394,22 @@ Async<Response> Queue::show(Call call) {
   if (asks) decided = co_await conductor_.decisions(std::move(id));
   for (auto& member : decided) out[member.key()] = std::move(member.value());
   co_return Response{200, render_json(out)};
+}
+
+// What the coordinator has recorded since the job came, however the two clocks differ.
+Async<Response> Queue::explain(Call call) {
+  const Result<JobPtr> job = co_await find(call.name);
+  if (!job) co_return unknown(job.error());
+  const JobEntry& entry = (*job)->entry;
+  const double since = std::max(0.0, entry.submitted - kClocks);
+  const std::string asked =
+      "/v1/containers/" + entry.id + "/explain?since=" + render_number(since) + "&last=";
+  auto last = call.number<std::size_t>("last", 1);
+  for (;; last /= 2) {
+    Response said = co_await conductor_.ask_coordinator(asked + std::to_string(last));
+    // 413: peers tell less at a time.
+    if (said.status != 413 || last == 1) co_return said;
+  }
 }
 
 Async<Response> Queue::change(Call call, std::string verb) {

@@ -75,10 +75,12 @@ class Queue {
   Async<ctrl::api::Response> list(ctrl::api::Call call);
   Async<Result<JobPtr>> find(std::string name);
   Async<ctrl::api::Response> show(ctrl::api::Call call);
+  Async<ctrl::api::Response> explain(ctrl::api::Call call);
   Async<ctrl::api::Response> change(ctrl::api::Call call, std::string verb);
   Async<ctrl::api::Response> set(ctrl::api::Call call);
   Async<ctrl::api::Response> restart(ctrl::api::Call call);
   [[nodiscard]] ctrl::api::Response unknown(const Error& error) const;
+  [[nodiscard]] std::string why_one_host() const;
   Async<ctrl::api::Response> edit(
       std::string name, std::function<Result<JobEntry>(const JobEntry&, double now)> change);
 

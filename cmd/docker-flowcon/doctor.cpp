@@ -166,6 +166,13 @@ void look_at_queue(const DaemonClient& daemon, Findings& findings) {
     ability.advice = "offer = auto in flowcon.conf, if it should";
   }
   findings.abilities.push_back(ability);
+  const json::value& groups = queue ? member(**queue, "groups") : json::value();
+  const std::string network = safe_text(member(groups, "network"), kNameBytes);
+  if (network.empty()) return;
+  const std::string why = safe_text(member(groups, "why"));
+  findings.abilities.push_back(
+      {"groups", why.empty(), "group-network = " + network + (why.empty() ? "" : ": " + why),
+       why.empty() ? "" : "flowcon.conf(5), group-network, if jobs should span hosts"});
 }
 
 void ask_daemon(const DaemonClient& daemon, Findings& findings) {

@@ -224,8 +224,10 @@ std::string RecordReader::sentence_of(const std::string& id,
 Async<api::Response> RecordReader::explain(api::Call call) {
   const std::shared_ptr<const char> reading = reading_;
   if (reading_.use_count() > 1 + kMostReads) co_return busy();
-  auto read = [this, id = id_of(call.name), count = call.number<std::size_t>("last", 1)] {
-    return store_.explained(id, count);
+  std::optional<double> since;
+  if (call.query.contains("since")) since = call.number("since", 0.0);
+  auto read = [this, id = id_of(call.name), count = call.number<std::size_t>("last", 1), since] {
+    return store_.explained(id, count, since);
   };
   Result<store::Explained> found = co_await effects_.run(std::move(read));
   if (!found) co_return no_records(found.error(), call.name);

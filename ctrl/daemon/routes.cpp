@@ -140,7 +140,7 @@ api::Routes host_routes(const Answering& from) {
       get(one + "history", "What was recorded of a container.", by(records, &RecordReader::history),
           {since()}),
       get(one + "explain", "The last decisions about a container, and why.",
-          by(records, &RecordReader::explain), {{"last", true, 1, 1000}}),
+          by(records, &RecordReader::explain), {{"last", true, 1, 1000}, since()}),
       get(one + "past-log", "What a container printed on earlier hosts.", past_log, {{"from"}}),
       post(one + "adopt", "Puts a running container under control.",
            by(commands, &Commands::adopt)),

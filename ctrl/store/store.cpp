@@ -477,17 +477,23 @@ Result<History> Records::history(const std::string& wanted, double since) {
   return history;
 }
 
-Result<Explained> Records::explained(const std::string& wanted, std::size_t count) {
+Result<Explained> Records::explained(const std::string& wanted, std::size_t count,
+                                     std::optional<double> since) {
   std::int64_t number = 0;
   Result<Run> run = find_run(db_, wanted, &number);
-  if (!run) return run.error();
   Explained explained;
-  explained.run = *run;
+  if (run) {
+    explained.run = *run;
+  } else if (since && is_absent(run.error())) {
+    explained.run.id = wanted;
+  } else {
+    return run.error();
+  }
   RoundSearch search(db_, number, count, explained);
   // Later ones do not speak of it, and there may be a month of them to read through. Of one that
   // has moved those between hosts do.
   double last = std::numeric_limits<double>::max();
-  if (run->finished) {
+  if (!since && run->finished) {
     const double end = *run->finished + kLastRound;
     const double behind = std::nextafter(end, last);
     Result<void> later = run->has_moved ? search.read(behind, last) : Result<void>();
@@ -495,7 +501,8 @@ Result<Explained> Records::explained(const std::string& wanted, std::size_t coun
     explained.is_cut = false;  // what is older than that is searched next
     last = end;
   }
-  if (Result<void> read = search.read(run->started, last); !read) return read.error();
+  const double first = since ? *since : run->started;
+  if (Result<void> read = search.read(first, last); !read) return read.error();
   std::reverse(explained.rounds.begin(), explained.rounds.end());
   return explained;
 }

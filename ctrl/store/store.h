@@ -353,9 +353,11 @@ class Records {
   /// All that is recorded of a container by its full id, and how far its log was read.
   [[nodiscard]] Result<void> forget_history(const std::string& id);
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first;
-  /// none from long after its end. Of 16 MiB of rounds, and 8 MiB that concern it: other work
-  /// waits. Errors: ENOENT nothing is known of it.
-  [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count);
+  /// none from before its start or long after its end. With `since` those from then on, of an id
+  /// that no run has as well. Of 16 MiB of rounds, and 8 MiB that concern it: other work waits.
+  /// Errors: ENOENT nothing is known of it.
+  [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count,
+                                            std::optional<double> since = {});
   /// A short step of deleting records that are older than `before`, and those that a clock that was
   /// ahead has left: of more than a day after `now`, where they are the smaller part of their
   /// table. Seconds since the epoch. True where there is more to do.

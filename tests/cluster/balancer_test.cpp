@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What leaves this host, and what is remembered of it.
+#include "base/json_reader.h"
 #include "cluster/lives.h"
 #include "tests/cluster/cluster_fakes.h"
 
@@ -235,6 +236,34 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
   }
   stand.balancer->forget_state("copy");
   CHECK(stand.balancer->export_state("copy").empty());
+}
+
+TEST_CASE("a host shows what each gives to jobs, and who takes none or none yet") {
+  Stand stand;
+  stand.host.view_.cores = 4;
+  stand.host.config_.queue.offer.mem = 1e9;
+  stand.network.add("old", '2', {});
+  peers::State& starts = *stand.network.add("starts", '3', {}).state;
+  starts.runs_jobs = starts.queue_waits = true;
+  starts.cores = 8;
+  starts.memory = 1'000'000;
+  peers::State& none = *stand.network.add("none", '4', {}).state;
+  none.runs_jobs = true;
+  none.offer_cpu = none.offer_mem = 0;
+  const boost::json::value said = stand.person("GET cluster");
+  const auto shown = [&](std::size_t host, const char* name) {
+    return member(list_of(said, "hosts").at(host), name);
+  };
+  CHECK(real_of(shown(0, "offer_cpu")) == 4);
+  CHECK(real_of(shown(0, "offer_mem")) == 1e9);
+  CHECK(shown(0, "queue_waits").is_null());
+  CHECK(shown(1, "offer_cpu").is_null());
+  CHECK(shown(1, "queue_waits").is_null());
+  CHECK(real_of(shown(2, "offer_cpu")) == 8);
+  CHECK(real_of(shown(2, "offer_mem")) == 8e5);
+  CHECK(is_true(shown(2, "queue_waits")));
+  CHECK(real_of(shown(3, "offer_cpu")) == 0);
+  CHECK(shown(3, "queue_waits") == false);
 }
 
 TEST_CASE("of its open migrations a host shows those that keep a job or its data there") {

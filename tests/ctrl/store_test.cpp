@@ -463,6 +463,27 @@ TEST_CASE("rounds long after a run's end do not explain it, unless it has moved"
   }
 }
 
+TEST_CASE("rounds since a moment are of a run that begins later, and of an id that has none") {
+  const Folder folder;
+  const auto store = open(folder);
+  Look one = look("a", 1);
+  one.run.started = 10;
+  one.run.finished = 20;
+  std::vector<Round> rounds;
+  for (const double time : {4.0, 6.0, 1000.0}) {
+    rounds.push_back({time, "left", "", R"({"jobs":[{"id":"a"},{"id":"b"}]})", "{}"});
+  }
+  REQUIRE(store->record({one}, rounds).has_value());
+  for (const std::string id : {"a", "b"}) {
+    const auto explained = store->explained(id, 10, 5);
+    REQUIRE((explained.has_value() && explained->rounds.size() == 2));
+    CHECK(explained->run.id == id);
+    CHECK(explained->rounds[0].round.time == 6);
+    CHECK(explained->rounds[1].round.time == 1000);
+  }
+  CHECK_FALSE(store->explained("b", 10).has_value());
+}
+
 TEST_CASE("rounds are searched as far as 16 MiB, also back from the end of a run that has moved") {
   const std::string others = R"({"id":"b","text":")" + std::string(1U << 20, 'x') + "\"}";
   for (const bool has_moved : {false, true}) {

@@ -60,11 +60,28 @@ eventually "a second one waits for memory, and says how much" job_has second '.s
 check "it does not run" never_ran second
 ticket third cpu=1,mem=100M learn
 eventually "one that fits runs meanwhile" runs third
+if [ -x "$BIN/flowcon-sim" ]; then
+  # The one that waits is in the decision that started the third.
+  decided_again() {
+    local state again
+    state=$(plugin explain second --state) || return 1
+    again=$("$BIN/flowcon-sim" decide left <<<"$state") || return 1
+    is "$(jq -cS . <<<"$again")" "$(api GET /v1/queue/second/explain | jq -cS '.decisions[-1].decision')"
+  }
+  eventually "explain has the last decision about one that waits, and it can be repeated" decided_again
+else
+  skip "explain has the last decision about one that waits, and it can be repeated" "there is no flowcon-sim beside flowcond"
+fi
 check "status counts them" status_has '.queue == {"waiting":1,"running":2}'
 check "the queue tells what is free" holds "$(api GET /v1/queue | jq -c .free.cpu)" 2
 job_mode early end
 eventually "when the first has ended the second starts" runs second
 eventually "the first is done" job_has early '.state == "done" and .exit == 0 and .attempt == 1'
+was_explained() { plugin explain second --last 1000 --format json | jq -e '[.decisions[] | select(.algorithm == "left")] | length > 1' >/dev/null; }
+eventually "explain has what was decided before it ran" was_explained
+metrics_have() { grep -qxF -- "$1" <<<"$(api GET /metrics)"; }
+eventually "the metrics count the jobs" metrics_have 'flowcon_queue_jobs{state="running"} 2'
+check "and nobody waits" metrics_have 'flowcon_queue_wait_seconds 0'
 check "its request is its least share" status_has '.containers[] | select(.name == "second") | .floor > 0'
 job_mode second end
 job_mode third end

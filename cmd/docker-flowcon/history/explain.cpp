@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/history/explain.h"
 
+#include <algorithm>
+#include <boost/json/object.hpp>
 #include <ostream>
 
 #include "base/json.h"
@@ -80,6 +82,47 @@ int print_state(const Session& session, const ExplainOptions& options, std::stri
   return kDone;
 }
 
+// Of a job of the queue also what was decided about it there, in order of time; some of it the
+// host itself tells as well.
+std::string with_queue(const boost::json::value& answer, const boost::json::value& queued,
+                       std::size_t last) {
+  boost::json::array all = list_of(member(answer, "decisions"));
+  for (const boost::json::value& one : list_of(member(queued, "decisions"))) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+  const auto time = [](const boost::json::value& one) {
+    return real_of(member(one, "time")).value_or(0);
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const auto& a, const auto& b) { return time(a) < time(b); });
+  if (all.size() > last) {
+    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
+  }
+  const bool is_cut = is_true(answer, "cut") || is_true(queued, "cut");
+  return render_json(boost::json::object{{"id", member(answer, "id")},
+                                         {"name", member(answer, "name")},
+                                         {"decisions", std::move(all)},
+                                         {"cut", is_cut}});
+}
+
+// flowcond's answer. Errors: it knows neither such a container nor a decision about such a job.
+Result<std::string> ask_daemon(const DaemonClient& daemon, const std::string& name,
+                               const std::string& target, unsigned last) {
+  const std::string query = "?last=" + std::to_string(last);
+  bool is_missing = false;
+  Result<std::string> answer = daemon.get_text(target + query, &is_missing);
+  const Result<std::string> job = job_target(name, "explain");
+  if ((!answer && !is_missing) || !job) return answer;
+  Result<std::string> queued = daemon.get_text(*job + query, nullptr);
+  const Result<boost::json::value> more = parse_json(queued ? *queued : "");
+  const bool is_told = more && !list_of(member(*more, "decisions")).empty();
+  if (!answer && is_told) return queued;
+  if (!answer) return or_job(daemon, name, answer.error());
+  const Result<boost::json::value> own = parse_json(*answer);
+  if (!own || !is_told) return answer;
+  return with_queue(*own, *more, last);
+}
+
 }  // namespace
 
 void declare_explain(CLI::App& app, ExplainOptions& options) {
@@ -111,13 +154,8 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   if (!target) return report(session.terminal, target.error());
   const bool is_text = options.format != "json" && !options.state;
   const unsigned last = options.last > 0 ? options.last : is_text ? kRecent : 1;
-  bool is_missing = false;
-  const Result<std::string> answer =
-      daemon->get_text(*target + "?last=" + std::to_string(last), &is_missing);
-  if (!answer) {
-    const Error& error = answer.error();
-    return report(session.terminal, is_missing ? or_job(*daemon, options.container, error) : error);
-  }
+  const Result<std::string> answer = ask_daemon(*daemon, options.container, *target, last);
+  if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json" && !options.state) {
     print_json(session.terminal, *answer);
     return kDone;

@@ -22,7 +22,7 @@ constexpr std::size_t kIdShown = 12;
 
 constexpr std::string_view kHosts =
     "{{.Name}}\t{{.StateText}}\t{{.ScoreText}}\t{{.CategoriesText}}\t{{.UsageText}}\t"
-    "{{.ContainersText}}\t{{.Error}}";
+    "{{.ContainersText}}\t{{.OfferText}}\t{{.Error}}";
 constexpr std::string_view kContainers =
     "{{.Host}}\t{{.Name}}\t{{.Category}}\t{{.ValueText}}\t{{.ConvergedText}}\t{{.Marks}}\t"
     "{{.MovableText}}\t{{.IDText}}";
@@ -60,6 +60,17 @@ std::string seconds_text(std::optional<double> seconds) {
   return number_text(*seconds, 2) + "s";
 }
 
+// What a host gives to jobs of the queue: "6 cores, 20GiB".
+std::string offer_text(const json::object& host) {
+  if (is_true(member(host, "Draining"))) return "none";
+  if (is_true(member(host, "QueueWaits"))) return "starts";
+  const std::optional<double> cores = real_of(member(host, "OfferCPU"));
+  if (!cores) return std::string(kUnknown);
+  if (!(*cores > 0)) return "none";
+  return number_text(*cores, 4) + (*cores == 1 ? " core, " : " cores, ") +
+         memory_text(real_of(member(host, "OfferMemory")));
+}
+
 Thing host_of(const json::value& host, const std::string& coordinator) {
   Thing thing;
   json::object& out = thing.exact;
@@ -73,9 +84,12 @@ Thing host_of(const json::value& host, const std::string& coordinator) {
                                     {"Score", "score"},
                                     {"Usage", "usage"},
                                     {"Cores", "cores"},
-                                    {"Containers", "containers"}}) {
+                                    {"Containers", "containers"},
+                                    {"OfferCPU", "offer_cpu"},
+                                    {"OfferMemory", "offer_mem"}}) {
     out[name] = number_or_null(member(host, field));
   }
+  out["QueueWaits"] = is_true(member(host, "queue_waits"));
   out["Draining"] = is_true(member(host, "draining"));
   out["Error"] = text_of(member(host, "error"));
   json::object& shown = thing.shown = out;
@@ -90,6 +104,7 @@ Thing host_of(const json::value& host, const std::string& coordinator) {
                             number_text(real_of(out["WC"])) + "/" + number_text(real_of(out["CC"]));
   shown["UsageText"] = percent_text(real_of(out["Usage"]));
   shown["ContainersText"] = number_text(real_of(out["Containers"]));
+  shown["OfferText"] = offer_text(out);
   return thing;
 }
 
@@ -193,6 +208,7 @@ json::object host_headings() {
           {"CategoriesText", "PC/WC/CC"},
           {"UsageText", "USAGE"},
           {"ContainersText", "CONTAINERS"},
+          {"OfferText", "OFFER"},
           {"Error", "ERROR"},
           {"ID", "ID"},
           {"State", "STATE"},
@@ -203,6 +219,9 @@ json::object host_headings() {
           {"Usage", "USAGE"},
           {"Cores", "CORES"},
           {"Containers", "CONTAINERS"},
+          {"OfferCPU", "OFFER CPU"},
+          {"OfferMemory", "OFFER MEMORY"},
+          {"QueueWaits", "QUEUE WAITS"},
           {"Draining", "DRAINING"},
           {"Coordinator", "COORDINATOR"}};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs whose numbers of workers are allocated, through the real queues and movers.
+#include "ctrl/exposition.h"
 #include "ctrl/log.h"
 #include "tests/cluster/queue/group_tasks.h"
 #include "tests/cluster/queue/two_queues.h"
@@ -23,6 +24,14 @@ class ElasticBench : public QueueBench {
     return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const auto& one) {
       return one.first.starts_with(job + "-w") && one.second->copy == Copy::running;
     }));
+  }
+  std::uint64_t resizes() {
+    ctrl::Exposition out;
+    queue->add_metrics(out);
+    const std::string text = out.text(), name = "\nflowcon_job_resizes_total ";
+    const std::size_t at = text.find(name);
+    REQUIRE(at != std::string::npos);
+    return std::stoull(text.substr(at + name.size()));
   }
   // Its counter goes on by so much each second.
   void go_on(const std::string& job, double rate, int seconds) {
@@ -55,6 +64,23 @@ TEST_CASE("workers are given to a job that comes, and taken back when it has end
   bench.run(60);
   CHECK(bench.state("other") == "done");
   CHECK(bench.workers("net") == 4);
+}
+
+TEST_CASE("a number that a person sets is one resize, and a lost worker is none") {
+  ElasticBench bench;
+  bench.expect_seconds("net", 4000);
+  bench.submit("net", "cpu=1,mem=1G", kJoin);
+  bench.run(30);
+  REQUIRE(bench.workers("net") == 4);
+  const std::uint64_t before = bench.resizes();
+  bench.call("POST", "/v1/queue/net/set", R"({"workers":"2"})");
+  bench.run(60);
+  REQUIRE(bench.workers("net") == 2);
+  CHECK(bench.resizes() == before + 1);
+  bench.engine.end_with(tasks_of(bench.engine).at("net-w1")->id, 1);
+  bench.run(7);
+  REQUIRE(bench.workers("net") == 1);
+  CHECK(bench.resizes() == before + 1);
 }
 
 TEST_CASE("who loses a worker keeps the others until the next one may come") {
@@ -122,9 +148,11 @@ TEST_CASE("a job that restarts becomes more and fewer from its checkpoint") {
   bench.submit("net", "cpu=1,mem=1G", kRestart);
   bench.run(60);
   REQUIRE(bench.workers("net") == 1);
+  CHECK(bench.resizes() == 0);
   bench.engine.end_with(first, 0);
   bench.run(90);
   REQUIRE(bench.workers("net") == 4);
+  CHECK(bench.resizes() == 1);
   bench.run(60);
   bench.submit("other", "cpu=2,mem=1G");
   bench.run(90);

@@ -9,6 +9,7 @@
 #include "base/json_reader.h"
 #include "base/sha256.h"
 #include "ctrl/codec/estimate_json.h"
+#include "ctrl/exposition.h"
 #include "tests/cluster/cluster_fakes.h"
 
 using namespace flowcon;
@@ -204,6 +205,26 @@ TEST_CASE("flowcond learns anew when a twentieth is new, at most once a minute")
   CHECK(rows() == 41);
   stand.look(1484);
   CHECK(rows() == 50);
+}
+
+TEST_CASE("the error of estimates is that of runs which end later, each counted once") {
+  Stand stand;
+  const auto told = [&stand] {
+    ctrl::Exposition out;
+    stand.estimates.add_metrics(out);
+    return out.text();
+  };
+  for (const double mem : {3e9, 3.1e9, 3.2e9}) stand.keep(training(epochs(5)), {{"mem", mem}});
+  stand.begin();
+  stand.look(1000);
+  CHECK(told().find("flowcon_estimate_error_ratio") == std::string::npos);
+  stand.keep(training(epochs(5)), {{"mem", 6.2e9}, {"cpu", 2}});
+  for (const double now : {1061.0, 1122.0}) {
+    stand.estimates.job_ended();
+    stand.look(now);
+    // Of what was never measured before nothing was estimated.
+    CHECK(told().ends_with("gauge\nflowcon_estimate_error_ratio{label=\"mem\"} 0.5"));
+  }
 }
 
 TEST_CASE("without profiles there is no estimate, and it is known soon") {

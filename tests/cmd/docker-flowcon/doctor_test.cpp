@@ -83,6 +83,22 @@ TEST_CASE_METHOD(DoctorFixture,
         std::string::npos);
 }
 
+TEST_CASE_METHOD(DoctorFixture,
+                 "whether jobs of several containers can span hosts is told, or why not") {
+  const auto told = [this](const std::string& groups) {
+    fake.answer("GET /v1/queue", 200, R"({"offer":{"cpu":2,"mem":1},"groups":)" + groups + "}");
+    return run().out;
+  };
+  CHECK(told(R"({"network":"auto","why":""})")
+            .find("\ngroups      yes       group-network = auto\n") != std::string::npos);
+  const std::string lacks = told(R"({"network":"ports","why":"it needs\u001b[2J advertise"})");
+  CHECK(lacks.find(
+            "\ngroups      no        group-network = ports: it needs\xEF\xBF\xBD[2J advertise\n"
+            "  to do: flowcon.conf(5), group-network, if jobs should span hosts\n") !=
+        std::string::npos);
+  CHECK(told("null").find("groups") == std::string::npos);
+}
+
 TEST_CASE_METHOD(DoctorFixture, "json has the same and the names of what is missing") {
   fake.answer("GET /v1/version", 200, R"({"version":"0.0.9","api":1})");
 

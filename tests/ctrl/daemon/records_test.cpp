@@ -43,6 +43,25 @@ TEST_CASE("of records that are asked for at once four are read, and the others a
   CHECK(host.ask("GET", "/v1/containers/a/history") != 503);
 }
 
+TEST_CASE("an id without records is explained by what was decided since a moment alone") {
+  test::Host host;
+  const std::string state = R"({"jobs":[{"id":"waits"}]})";
+  {
+    std::string notice;
+    auto store = store::Store::open(host.folder.path() + "/flowcon.db", &notice);
+    REQUIRE(store.has_value());
+    REQUIRE((*store)->record({}, {{1e9, "left", "", state, "{}"}}).has_value());
+  }
+  host.begin();
+  CHECK(host.ask("GET", "/v1/containers/waits/explain") == 404);
+  REQUIRE(host.ask("GET", "/v1/containers/waits/explain?since=999999999") == 200);
+  const boost::json::value answer = host.json();
+  REQUIRE(answer.at("decisions").as_array().size() == 1);
+  CHECK(answer.at("decisions").at(0).at("state").at("jobs").at(0).at("id") == "waits");
+  REQUIRE(host.ask("GET", "/v1/containers/waits/explain?since=1000000001") == 200);
+  CHECK(host.json().at("decisions").as_array().empty());
+}
+
 TEST_CASE("runs come in parts, all or those since a moment") {
   test::Host host;
   {

@@ -166,6 +166,38 @@ TEST_CASE_METHOD(ExplainFixture, "nothing recorded, and an unknown container") {
   CHECK(run({"gone"}).err == "gone waits in the queue: docker flowcon queue show gone\n");
 }
 
+TEST_CASE_METHOD(ExplainFixture, "of a job that has not run here the queue's decisions are shown") {
+  const std::string text =
+      answer_of(decision("1790000020", "left", "starts on gpu1", R"({"a":1})"));
+  fake.answer("GET /v1/queue/vae/explain?last=50", 200, text);
+  fake.answer("GET /v1/queue/vae/explain?last=1", 200, text);
+
+  CHECK(run({"vae"}).out.find("starts on gpu1") != std::string::npos);
+  CHECK(run({"vae", "--state"}).out == "{\"a\":1}\n");
+}
+
+TEST_CASE_METHOD(ExplainFixture, "of one that runs they come in between, each once") {
+  const std::string both = decision("30", "left", "both", R"({"a":2})");
+  fake.answer("GET /v1/containers/vae/explain?last=3", 200,
+              answer_of(decision("20", "executor", "host") + "," + both));
+  fake.answer(
+      "GET /v1/queue/vae/explain?last=3", 200,
+      answer_of(decision("5", "left", "old") + "," + decision("10", "left", "start") + "," + both));
+
+  const std::string out = run({"vae", "-n", "3"}).out;
+
+  CHECK(out.find("old") == std::string::npos);
+  REQUIRE(out.find("start") != std::string::npos);
+  REQUIRE(out.find("host") != std::string::npos);
+  CHECK(out.find("start") < out.find("host"));
+  CHECK(out.find("host") < out.find("both"));
+  CHECK(out.find("both") == out.rfind("both"));
+  fake.answer("GET /v1/queue/vae/explain?last=1", 200, answer_of(both));
+  fake.answer("GET /v1/containers/vae/explain?last=1", 200,
+              answer_of(decision("20", "executor", "host")));
+  CHECK(run({"vae", "--state"}).out == "{\"a\":2}\n");
+}
+
 TEST_CASE_METHOD(ExplainFixture, "answers of a wrong shape are no crash") {
   for (const std::string answer :
        {"{}", R"({"decisions":7})", R"({"decisions":[7]})", R"({"decisions":[{}]})",

@@ -12,9 +12,9 @@ namespace {
 constexpr const char* kCluster =
     R"({"coordinator":"gpu1","coordinator_id":"aa","hosts":[)"
     R"({"name":"gpu1","id":"aa","state":"here","pc":2,"wc":0,"cc":1,"score":5,"usage":0.91,)"
-    R"("cores":2,"containers":3,"draining":false,"error":""},)"
+    R"("cores":2,"containers":3,"offer_cpu":2,"offer_mem":8589934592,"draining":false,"error":""},)"
     R"({"name":"gpu2","id":"bb","state":"reachable","pc":1,"wc":0,"cc":0,"score":2,"usage":0.48,)"
-    R"("cores":4,"containers":1,"draining":true,"error":""},)"
+    R"("cores":4,"containers":1,"offer_cpu":4,"offer_mem":8589934592,"draining":true,"error":""},)"
     R"({"name":"gpu3","id":"","state":"unknown","pc":null,"error":"gpu3 fell silent\u001b[2J"},7],)"
     R"("containers":[)"
     R"({"host":"gpu1","host_id":"aa","id":"c0336d5bab6d0000000000000000","name":"vae",)"
@@ -39,6 +39,15 @@ TEST_CASE_METHOD(DaemonFixture, "cluster shows hosts, containers and moves") {
   CHECK(run({"cluster", "-q"}).out == "gpu1\ngpu2\ngpu3\n");
   CHECK(run({"cluster", "--format", "{{.Name}} {{.Score}}"}).out ==
         "gpu1 5\ngpu2 2\ngpu3 <no value>\n");
+}
+
+TEST_CASE_METHOD(DaemonFixture, "cluster shows which hosts take jobs, and what they give") {
+  fake.answer("GET /v1/cluster", 200,
+              R"({"hosts":[{"name":"one","offer_cpu":1,"offer_mem":1073741824},)"
+              R"({"name":"none","offer_cpu":0,"offer_mem":0},{"name":"old","offer_cpu":null},)"
+              R"({"name":"new","offer_cpu":2,"offer_mem":1,"queue_waits":true}]})");
+  CHECK(run({"cluster", "--format", "{{.Name}}: {{.OfferText}}"}).out ==
+        "one: 1 core, 1GiB\nnone: none\nold: --\nnew: starts\n");
 }
 
 TEST_CASE_METHOD(DaemonFixture, "cluster shows the latest ten moves, and all to programs") {
