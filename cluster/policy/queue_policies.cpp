@@ -167,6 +167,16 @@ std::vector<std::string> givers_by_left(const LeftDecision& decision,
   return givers;
 }
 
+// Of a group that stays in part: does one that starts come to where workers of it are to leave?
+bool makes_way(const QueuePlan& plan, const Placement& before, const Placement& after) {
+  return std::any_of(plan.starts.begin(), plan.starts.end(), [&](const QueuePlan::Start& start) {
+    const std::vector<std::size_t> nodes = nodes_of(start.placed);
+    return std::any_of(nodes.begin(), nodes.end(), [&](std::size_t node) {
+      return count_on(before.workers, node) > count_on(after.workers, node);
+    });
+  });
+}
+
 Result<QueuePlan> decide_by_left(const QueueView& view) {
   const LeftState state = left_state(view);
   const Result<LeftDecision> decision = decide_left(state);
@@ -184,7 +194,9 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
     (is_running(job) ? plan.standings : waiting)
         .push_back({place.id, job.weight, place.is_starved});
     // What is to go elsewhere saves itself here first, and starts there when it has come home.
-    const bool gives_room = place.change == LeftChange::park || place.change == LeftChange::move;
+    const bool gives_room =
+        place.change == LeftChange::park || place.change == LeftChange::move ||
+        (place.change == LeftChange::resize && makes_way(plan, job.placed, place.placed));
     if (gives_room) plan.parks.push_back(place.id);
     if (place.change == LeftChange::start && !is_barred) {
       plan.starts.push_back({place.id, start_of(job, place.placed)});

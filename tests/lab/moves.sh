@@ -18,6 +18,8 @@
 #                                  a job of several containers, submitted on h2; OPTION is docker create's
 #   tasks_on HOST                  containers of such jobs that run there, by name
 #   cluster HOST EXPRESSION        jq's answer about GET /v1/cluster of that host
+#   watch_tasks HOST...            $WORK/twice says from now on when a task runs twice (watch_tasks.py), which is shown
+#                                  once; tasks_were_watched checks that none did
 # shellcheck shell=bash
 # shellcheck disable=SC2016 # for the shells in the hosts
 
@@ -141,3 +143,18 @@ if [ "$RANK" = 0 ]; then httpd -p "$MASTER_PORT" -h /srv; else until wget -q -O 
 echo "$RANK" >"/ck/$RANK"
 until [ -e /go ]; do sleep 0.2; done
 echo ends'
+
+watch_tasks() {
+  local host
+  setpriv --pdeathsig KILL python3 "$FLOWCON_TOP/tests/lab/watch_tasks.py" \
+    "$(sed -n 's/^cgroup=//p' "$FLOWCON_CACHE/labs/$FLOWCON_LAB/state" | tail -n 1)" "$FLOWCON_CACHE/labs/$FLOWCON_LAB" "$@" >"$WORK/twice" 2>&1 &
+  WATCHER=$!
+  # Two containers of one name, on two hosts: what the watch is there for.
+  for host in "$1" "$2"; do must on "$host" docker run -d --name job-0 --network none "$IMAGE_SMALL" busybox sleep 600; done
+  eventually "the watch sees it where a task runs twice" grep -q "/job-0 .* on $1 beside /job-0 .* on $2" "$WORK/twice"
+  for host in "$1" "$2"; do must on "$host" docker rm -f job-0; done
+}
+tasks_were_watched() {
+  check "the watch goes on" kill "$WATCHER"
+  check "no task ran twice, and no two attempts of a job" is "$(grep -v "/job-0 " "$WORK/twice" | head -n 20)" ""
+}

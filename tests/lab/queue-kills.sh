@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # FLOWCON_TEST_KILLS (200) random kills of flowcond on the owner, the host and the coordinator of jobs, while those are
-# placed, run and come home: each job comes to its end, having begun once, and nothing is left.
+# placed, run and come home: each job comes to its end, having begun once, no task runs twice, and nothing is left. In
+# every fifth kill the coordinator stays away until another host coordinates.
 # usage: queue-kills.sh
 # shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
 set -euo pipefail
@@ -23,6 +24,7 @@ flowcond_reads h1 'offer = cpu=2 mem=400M'
 flowcond_reads h2 'offer = cpu=1 mem=50M'
 flowcond_reads h3 'offer = cpu=2 mem=400M'
 make_peers h1 h2 h3
+watch_tasks h1 h2 h3
 
 # All of them read one volume, of which each host gets a copy.
 must on h2 docker run --rm --network none -v corpus:/data "$IMAGE_SMALL" busybox sh -c 'head -c 4000000 /dev/urandom >/data/x'
@@ -58,6 +60,7 @@ sweep() {
   done
   open=("${left[@]}")
 }
+is_taken_over() { is "$(cluster h3 .coordinator 2>/dev/null)" h2; }
 while [ "$killed" -lt "$KILLS" ]; do
   while [ "${#open[@]}" -lt "$OPEN" ]; do
     made=$((made + 1))
@@ -66,9 +69,11 @@ while [ "$killed" -lt "$KILLS" ]; do
   done
   sleep "$((RANDOM % 8)).$((RANDOM % 10))"
   host=h$((RANDOM % 3 + 1))
-  flowcond_kill "$host"
   killed=$((killed + 1))
+  [ $((killed % 5)) != 0 ] || host=h1
+  flowcond_kill "$host"
   sleep "0.$((RANDOM % 10))"
+  [ $((killed % 5)) != 0 ] || wait_until 60 is_taken_over >/dev/null || printf 'kill %d: nobody takes over from h1\n' "$killed" >>"$WORK/wrong"
   flowcond_up "$host"
   sweep
   [ $((killed % 20)) != 0 ] || printf '# %d kills, %d jobs ended, %d open, %d wrong\n' "$killed" "$ended" "${#open[@]}" "$(wc -l <"$WORK/wrong")"
@@ -77,6 +82,7 @@ for ((waited = 0; waited < 300 && ${#open[@]} > 0; waited++)); do sleep 1; sweep
 check "after $killed kills all of $made jobs come to their end" is "${open[*]}" ""
 [ "${#open[@]}" = 0 ] || for name in "${open[@]}"; do host_api h2 "/v1/queue/$name" | jq -c '[.name, .state, .host, .note, .steps]'; done
 check "each began once, is done, and has its log and its volume at home" is "$(head -n 20 "$WORK/wrong")" ""
+tasks_were_watched
 nothing_there() { is "$(for host in h1 h2 h3; do on "$host" docker ps -aq; on "$host" docker volume ls -q | grep -vx corpus; done | sed '/^flowcon-data-/d')" ""; }
 PATIENCE=60 eventually "no container is left on any host, and no volume but the data" nothing_there
 check "of which h1 and h3 have one copy each" is "$(for host in h1 h3; do on "$host" docker volume ls -q --filter label=org.flowcon.data; done | sort | uniq -c | awk '{ print $1 }')" 2

@@ -11,10 +11,10 @@ set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=moves.sh
 . "$(dirname "${BASH_SOURCE[0]}")/moves.sh"
 
-begin_lab 2 --cores 0.8 --disk 2G --no-images
-small_images h1 h2
+begin_lab 3 --cores 0.8 --disk 2G --no-images
+small_images h1 h2 h3
 POLICY=$'peer-heartbeat = 1\nspeculate = off\nrebalance = off'
-# h2 has the jobs and no room, h1 has room and coordinates.
+# h2 has the jobs and no room, h1 has room and coordinates; h3 comes later.
 flowcond_reads h1 'offer = cpu=2 mem=400M'
 flowcond_reads h2 'offer = cpu=1 mem=100M'
 make_peers h1 h2
@@ -184,7 +184,31 @@ flowcond_up h1
 soon "when the host is back after all, what it had goes" job_has lost '.state == "running" or .state == "done"'
 soon "and the job comes to its end" job_is lost "done"
 
-for host in h1 h2; do
+# --- another coordinator -------------------------------------------------------------------------------
+
+flowcond_reads h3 $'offer = cpu=2 mem=400M\n'"$POLICY"
+flowcond_up h3
+for host in h1 h2; do must wait_until 60 on "$host" docker flowcon peer add h3 --create-user --fingerprint "$(fingerprint h3)"; done
+must wait_until 60 reach_each_other h1 h2 h3
+for name in fills-1 fills-2; do job "$name" cpu=1,mem=300M 'echo begins; until [ -e /go ]; do sleep 0.2; done'; done
+on_both() { is "$(host_api h2 /v1/queue | jq -r '[.jobs[] | select(.state == "running") | .host] | sort | join(" ")')" "h1 h3"; }
+soon "two jobs fill two other hosts" on_both
+there=$(host_api h2 /v1/queue | jq -r '.jobs[] | select(.state == "running" and .host == "h3").name')
+job after cpu=1,mem=300M 'echo begins; until [ -e /go ]; do sleep 0.2; done'
+soon "one more waits" job_has after '.state == "waiting" and (.note | test("^waits for "))'
+flowcond_kill h1
+must on h3 docker exec "$there" busybox touch /go
+soon "where room comes free after the coordinator's death the next one decides, and it starts" job_runs_on h3 after
+check "  while the other job counts as running" is "$(host_api h2 /v1/queue | jq -r '[.jobs[] | select(.state == "running").host] | sort | join(" ")')" "h1 h3"
+flowcond_up h1
+for name in fills-1 fills-2; do [ "$name" = "$there" ] || must on h1 docker exec "$name" busybox touch /go; done
+must on h3 docker exec after busybox touch /go
+for name in fills-1 fills-2 after; do
+  soon "each comes to its end" job_is "$name" "done"
+  check "  and began once" is "$(began "$name")" 1
+done
+
+for host in h1 h2 h3; do
   check "no container is left on $host but tickets" is "$(on "$host" docker ps -aq --filter label=org.flowcon.move)" ""
 done
 finish_lab

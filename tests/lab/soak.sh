@@ -172,13 +172,6 @@ strike_someone() {
 
 # --- the whole --------------------------------------------------------------------------------------
 
-watch() {
-  setpriv --pdeathsig KILL python3 "$FLOWCON_TOP/tests/lab/watch_tasks.py" \
-    "$(sed -n 's/^cgroup=//p' "$FLOWCON_CACHE/labs/$FLOWCON_LAB/state" | tail -n 1)" "$FLOWCON_CACHE/labs/$FLOWCON_LAB" "${HOSTS[@]}" >"$WORK/twice" 2>&1 &
-  WATCHER=$!
-}
-# Two containers of one name, on two hosts: what the watch is there for.
-the_watch_sees() { grep -q "/job-0 .* on h1 beside /job-0 .* on h2" "$WORK/twice"; }
 keep_all_logs() {
   local host
   for host in "${HOSTS[@]}"; do
@@ -205,10 +198,7 @@ for host in "${HOSTS[@]}"; do
 done
 make_peers "${HOSTS[@]}"
 for host in "${HOSTS[@]}"; do traces "$host" | grep -Ev '^layers |^image flowcon-|^/var/lib/docker/' >"$WORK/$host.traces" || :; done
-watch
-for host in h1 h2; do must on "$host" docker run -d --name job-0 --network none "$IMAGE_SMALL" busybox sleep 600; done
-eventually "the watch sees it where a task runs twice" the_watch_sees
-for host in h1 h2; do must on "$host" docker rm -f job-0; done
+watch_tasks "${HOSTS[@]}"
 
 declare -A home=() cancelled=() scaled=()
 parked=() strikes=() made=0 ended=0 struck=0
@@ -238,8 +228,7 @@ while [ "$SECONDS" -lt "$finish" ] && [ "${#home[@]}" -gt 0 ]; do pause 1; relea
 check "after $struck faults all of $made jobs come to their end" is "${!home[*]}" ""
 for name in "${!home[@]}"; do event "open: $(host_api "${home[$name]}" "/v1/queue/$name" | jq -c '[.name, .state, .host, .note, .tasks, .steps[-6:]]')"; done
 check "as it has to be, with what they wrote at home" is "$(head -n 20 "$WORK/wrong")" ""
-check "the watch goes on" kill "$WATCHER"
-check "no task ran twice, and no two attempts of a job" is "$(grep -v "/job-0 " "$WORK/twice" | head -n 20)" ""
+tasks_were_watched
 PATIENCE=90 eventually "nothing is left over on any host" nothing_left_over
 check "no flowcond holds more than 100 descriptors" is "$(for host in "${HOSTS[@]}"; do descriptors "$host"; done | awk '$1 > 100')" ""
 printf '# resident, MB: %s; descriptors: %s\n' "$(for host in "${HOSTS[@]}"; do resident "$host"; done | xargs)" "$(for host in "${HOSTS[@]}"; do descriptors "$host"; done | xargs)"

@@ -73,6 +73,18 @@ TEST_CASE("left parks a job that is to go elsewhere, for one that fits only wher
   CHECK(starts("left", view) == "large -small ");
 }
 
+TEST_CASE("left parks a group of which a part is to go elsewhere, for one that takes its place") {
+  WaitingTask group = runs(task("group", 1, 2), 100, true), large = task("large", 2, 3);
+  group.workers = 2;
+  group.may_spread = true;
+  group.placed.workers = {{0, 1}, {1, 1}};
+  group.left = 5000;
+  large.left = 50;
+  QueueView view = view_with(2, {group, large});
+  view.nodes.push_back({"h2", {{"cpu", 4}, {"mem", 8e9}}, {{"cpu", 2}, {"mem", 8e9}}});
+  CHECK(starts("left", view) == "large -group ");
+}
+
 TEST_CASE("fifo starts all that fit in their order and none behind one that does not") {
   const QueueView view = view_with(3, {task("a", 1, 1), task("b", 2, 3), task("c", 3, 1)});
   CHECK(starts("fifo", view) == "a ");
