@@ -336,8 +336,8 @@ queue_cell() {
   seen=$(wait_until "$SETTLE" is_job "$name" "done") || fails "its job is not done" "$seen"
   printf 'ran %s %s\n' "$HOME_HOST" "$(seconds_since "$began")"
   case $step/$fault in
-    # It runs when its engine goes down, and runs again.
-    target.confirm-birth/kill-target-dockerd) holds_true "its log is at home" holds "$(log_at_home "$name")" "begins ends " ;;
+    # It runs, or is about to, when its engine goes down, and runs again.
+    target.confirm-birth/kill-target-dockerd | source.start-birth/kill-target-dockerd) holds_true "its log is at home" holds "$(log_at_home "$name")" "begins ends " ;;
     # While its disk was full the engine could not write the first line.
     source.start-birth/target-disk-full) holds_true "its log is at home" holds "$(log_at_home "$name")" "ends " ;;
     *) holds_true "it began once, and its log is at home" is "$(log_at_home "$name")" "begins ends " ;;
