@@ -27,6 +27,8 @@ struct Feature {
   const char* if_missing;  ///< advice where the controller is there but not the file
 };
 
+constexpr const char* kNoGroup = "; there is no group to look closer";
+
 constexpr Feature kCpu = {"cpu", "cpu", "cpu.shares", "cpu.weight", ""};
 constexpr Feature kCpuUse = {"cpu use", "cpuacct", "cpuacct.usage", "cpu.stat", ""};
 constexpr Feature kCpuQuota = {"cpu quota", "cpu", "cpu.cfs_quota_us", "cpu.max",
@@ -77,19 +79,16 @@ class Prober {
     const std::string file = is_v2 ? feature.v2_file : feature.v1_file;
     if (!group.empty()) ability = look(ability, feature, mount, group + "/" + file, is_written);
     if (group.empty() || !find_directory_beneath(places_.root + mount, group)) {
-      ability = {feature.name, true,
-                 printable(controller + " at " + mount + "; there is no group to look closer")};
+      return unchecked(feature.name, controller + " at " + mount + kNoGroup);
     }
     return ability;
   }
 
   [[nodiscard]] Ability io_weight() const {
     Ability ability{"io weight"};
+    if (lacks_io_group()) return unchecked(ability.name, io_mount() + kNoGroup);
     const auto devices = read_block_devices(fs_, places_.root);
-    if (!devices) {
-      ability.detail = devices.error().message();
-      return ability;
-    }
+    if (!devices) return unchecked(ability.name, devices.error().message());
     const IoMechanism mechanism = io_mechanism(*devices);
     ability.is_there = mechanism.weight != WeightFile::none;
     ability.detail = ability.is_there
@@ -102,6 +101,7 @@ class Prober {
 
   [[nodiscard]] Ability io_caps() const {
     Ability ability{"io caps"};
+    if (lacks_io_group()) return unchecked(ability.name, io_mount() + kNoGroup);
     const IoMechanism mechanism = io_mechanism({});
     ability.is_there = mechanism.has_caps;
     ability.detail = !mechanism.has_caps ? mechanism.caps_reason
@@ -115,6 +115,10 @@ class Prober {
   }
 
  private:
+  static Ability unchecked(const std::string& name, const std::string& why) {
+    return {name, false, printable(why), "", false};
+  }
+
   static std::string spelt(const std::string& controller, bool is_v2) {
     return is_v2 && controller == "blkio" ? "io" : controller;
   }
@@ -206,9 +210,14 @@ class Prober {
     return {};
   }
 
+  [[nodiscard]] std::string io_mount() const { return mount_of("blkio", fs_.is_v2("blkio")); }
+  [[nodiscard]] bool lacks_io_group() const {
+    const std::string mount = io_mount();
+    return !mount.empty() && sample_of(mount).empty();
+  }
+
   [[nodiscard]] IoMechanism io_mechanism(const std::vector<BlockDevice>& devices) const {
-    const bool is_v2 = fs_.is_v2("blkio");
-    const std::string mount = mount_of("blkio", is_v2);
+    const std::string mount = io_mount();
     Group group;
     if (!mount.empty()) group.io = sample_of(mount);
     return probe_io(fs_, group, devices);

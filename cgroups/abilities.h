@@ -12,9 +12,10 @@ namespace flowcon::cgroups {
 /// One thing that FlowCon can use where it is there.
 struct Ability {
   std::string name;         ///< "cpu quota"; the same on every host
-  bool is_there = false;    ///< found and usable
+  bool is_there = false;    ///< found and usable; false where it is not checked
   std::string detail = {};  ///< what was found, or why it is not there
   std::string advice = {};  ///< what to do to have it; "" where it is there, or nothing can be done
+  bool is_checked = true;   ///< false: it could not be looked at, and the detail says why
   bool operator==(const Ability&) const = default;
 };
 
@@ -31,7 +32,7 @@ struct ProbePlaces {
 /// Files of groups are looked at in one group that is not the root (the parent, else docker's,
 /// systemd's or the first), since limits exist only there. Blocks 2 s at most where the bus is
 /// asked (before the loop starts, or on the effects thread). Never fails: what cannot be found out
-/// is not there, with the reason. Texts from the kernel are made printable.
+/// has a reason. Texts from the kernel are made printable.
 [[nodiscard]] std::vector<Ability> probe_abilities(const CgroupFs& fs,
                                                    const ProbePlaces& places = {});
 

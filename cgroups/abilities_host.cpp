@@ -116,6 +116,7 @@ Ability probe_host(const ProbePlaces& places) {
     return ability;
   }
   if (processes.empty()) {
+    ability.is_checked = false;
     ability.detail = "/proc/self/ns cannot be read";
     return ability;
   }
@@ -166,6 +167,7 @@ Ability probe_delegation(const CgroupFs& fs, const ProbePlaces& places) {
     if (ability.is_there) ability.advice.clear();
     return ability;
   }
+  ability.is_checked = false;
   ability.detail = "our own group cannot be read from /proc/self/cgroup";
   return ability;
 }

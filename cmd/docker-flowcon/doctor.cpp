@@ -136,9 +136,10 @@ Ability compare_versions(const std::string& daemon) {
 void read_abilities(const json::value& answer, Findings& findings) {
   for (const json::value& entry : list_of(member(answer, "abilities"))) {
     if (!entry.is_object() || findings.abilities.size() >= kMostAbilities) continue;
-    findings.abilities.push_back(
-        {safe_text(member(entry, "name"), kNameBytes), is_true(member(entry, "found")),
-         safe_text(member(entry, "detail")), safe_text(member(entry, "advice"))});
+    const json::value& found = member(entry, "found");
+    findings.abilities.push_back({safe_text(member(entry, "name"), kNameBytes), is_true(found),
+                                  safe_text(member(entry, "detail")),
+                                  safe_text(member(entry, "advice")), !found.is_null()});
   }
 }
 
@@ -149,7 +150,7 @@ void look_at_queue(const DaemonClient& daemon, Findings& findings) {
   const json::value& offer = queue ? member(**queue, "offer") : json::value();
   const double cores = real_of(member(offer, "cpu")).value_or(0);
   const bool offers = cores > 0;
-  Ability ability{"queue", offers, "", ""};
+  Ability ability{"queue", offers, "", "", queue.has_value()};
   if (!queue) {
     ability.detail = queue.error().message();
     ability.advice = "journalctl -u flowcond";
@@ -178,7 +179,8 @@ void look_at_queue(const DaemonClient& daemon, Findings& findings) {
 void ask_daemon(const DaemonClient& daemon, Findings& findings) {
   const Result<json::value> version = daemon.get("/v1/version");
   if (!version) {
-    findings.abilities.push_back({"flowcond", false, version.error().message(), ""});
+    const bool may_ask = probe_socket(daemon.path()) != SocketState::unknown;
+    findings.abilities.push_back({"flowcond", false, version.error().message(), "", may_ask});
     return;
   }
   findings.daemon_version = safe_text(member(*version, "version"), kNameBytes);
@@ -201,7 +203,7 @@ Findings examine(const Session& session) {
     findings.abilities.push_back(look_at_socket(daemon->path()));
     ask_daemon(*daemon, findings);
   } else {
-    findings.abilities.push_back({"flowcond", false, daemon.error().message(), ""});
+    findings.abilities.push_back({"flowcond", false, daemon.error().message(), "", false});
   }
   const bool told = std::any_of(findings.abilities.begin(), findings.abilities.end(),
                                 [](const Ability& a) { return a.name == kEngine; });
@@ -233,8 +235,9 @@ std::string summary(const std::vector<std::string>& missing, const Findings& fin
   };
   std::string unchecked, names;
   for (const std::string& name : missing) {
-    const bool is_open =
-        name == kCpuLimits ? !daemon_answers || is_unchecked("abilities") : is_unchecked(kEngine);
+    const bool is_open = name == kCpuLimits ? !daemon_answers || is_unchecked("abilities") ||
+                                                  is_unchecked("cpu") || is_unchecked("cpu quota")
+                                            : is_unchecked(kEngine);
     std::string& list = is_open ? unchecked : names;
     list += (list.empty() ? "" : " and ") + name;
   }

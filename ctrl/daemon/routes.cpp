@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cgroups/abilities.h"
 #include "ctrl/api/scrape.h"
 
 namespace flowcon::ctrl {
@@ -32,29 +31,6 @@ Response exposition(const Snapshot& seen, const Call&) {
   return {200, metrics_of(seen), api::kMetricsType};
 }
 
-cgroups::Ability engine_of(const Snapshot& seen) {
-  const EngineStatus& engine = seen.containers.engine();
-  const std::string name = "engine";
-  if (engine.is_reachable) {
-    return {name, true, engine.version.engine + " at " + seen.config.engine, ""};
-  }
-  if (engine.error.empty()) {
-    return {name, false, "flowcond has just started and has not reached it yet", "try again soon"};
-  }
-  return {name, false, engine.error, "start Docker: systemctl start docker"};
-}
-
-Response abilities_of(const std::vector<cgroups::Ability>& abilities) {
-  json::array all;
-  for (const cgroups::Ability& ability : abilities) {
-    all.push_back(json::object{{"name", ability.name},
-                               {"found", ability.is_there},
-                               {"detail", valid_utf8(ability.detail)},
-                               {"advice", valid_utf8(ability.advice)}});
-  }
-  return api::answer_with({{"abilities", std::move(all)}});
-}
-
 // The group above this engine's containers; "" where there is none.
 std::string parent_of(const Roster& roster) {
   for (const auto& [id, job] : roster.jobs) {
@@ -73,8 +49,9 @@ Async<Response> doctor(See see, Effects* effects, std::shared_ptr<HelperThreads>
   Result<cgroups::Ability> gpu = co_await driver->ask(std::move(probe_gpu), kDriverTime);
   abilities.push_back(gpu ? std::move(*gpu)
                           : cgroups::Ability{"gpu", false, "its driver does not answer",
-                                             "ask it: nvidia-smi; a hung one needs a reboot"});
-  abilities.push_back(engine_of(see()));
+                                             "ask it: nvidia-smi; a hung one needs a reboot",
+                                             false});
+  abilities.push_back(engine_ability(see().containers.engine(), see().config.engine));
   co_return abilities_of(abilities);
 }
 
@@ -105,6 +82,28 @@ Result<void> set(Control& control, const std::string& body, double) {
 }
 
 }  // namespace
+
+cgroups::Ability engine_ability(const EngineStatus& engine, const std::string& path) {
+  const std::string name = "engine";
+  if (engine.is_reachable) return {name, true, engine.version.engine + " at " + path, ""};
+  if (engine.error.empty()) {
+    return {name, false, "flowcond has just started and has not reached it yet", "try again soon",
+            false};
+  }
+  return {name, false, engine.error, "start Docker: systemctl start docker"};
+}
+
+api::Response abilities_of(const std::vector<cgroups::Ability>& abilities) {
+  json::array all;
+  for (const cgroups::Ability& ability : abilities) {
+    all.push_back(json::object{
+        {"name", ability.name},
+        {"found", ability.is_checked ? json::value(ability.is_there) : json::value(nullptr)},
+        {"detail", valid_utf8(ability.detail)},
+        {"advice", valid_utf8(ability.advice)}});
+  }
+  return api::answer_with({{"abilities", std::move(all)}});
+}
 
 api::Routes host_routes(const Answering& from) {
   using api::by, api::get, api::moment, api::post, api::since;

@@ -64,7 +64,8 @@ void drop_contradictions(std::vector<ToldTotal>& told) {
 // Groups: days, hours, minutes and seconds of a clock; then days, hours, minutes, seconds by unit.
 const re2::RE2& time_left() {
   static const re2::RE2 pattern(
-      R"((?i)(?:^|[^a-z_])(?:eta|time left|remaining(?: time)?)[ \t]*[:=]?[ \t]*)"
+      R"((?i)(?:(?:^|[^a-z_])(?:eta|time left|remaining(?: time)?)[ \t]*[:=]?[ \t]*|)"
+      R"(^[^/%]*\[[\d:]+<))"
       R"((?:(?:(\d{1,5}) days?,? )?(?:(\d{1,4}):)?(\d{1,4}):(\d\d)(?:$|[^:\d])|)"
       R"((?:(\d{1,5}) ?d(?:ays?)?,? ?)?(?:(\d{1,6}) ?h(?:(?:ou)?rs?)?,? ?)?)"
       R"((?:(\d{1,7}) ?m(?:in(?:ute)?s?)?,? ?)?(?:(\d{1,8}(?:\.\d{1,9})?) ?s(?:ec(?:ond)?s?)?)?\b))");

@@ -27,7 +27,8 @@ struct ToldTotal {
 [[nodiscard]] std::vector<ToldTotal> told_totals(
     std::string_view command, const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// "eta: 0:14:16", "ETA 1 day, 2:03:04", "eta=14m16s", "time left: 856s". Unit: seconds.
+/// "eta: 0:14:16", "ETA 1 day, 2:03:04", "eta=14m16s", "time left: 856s"; of
+/// a bar without a count "Training: [00:16<14:16]". Unit: seconds.
 [[nodiscard]] std::optional<double> time_left_in(std::string_view line);
 
 }  // namespace flowcon::ctrl::metrics

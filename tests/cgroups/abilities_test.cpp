@@ -280,14 +280,26 @@ TEST_CASE("GPUs are named, and a host without says which way") {
   CHECK(none == Ability{"gpu", false, "the driver is there and finds no GPU"});
 }
 
-TEST_CASE("a host without a single group is not said to lack what cannot be looked at") {
+TEST_CASE("on a host without a single group no limit is checked") {
   const FakeRoot root;
   put_v2_host(root);
   root.remove("/sys/fs/cgroup/system.slice");
   root.remove("/sys/fs/cgroup/aaa.slice");
-  CHECK(ability_of(root, "cpu").is_there);
-  CHECK(ability_of(root, "cpu").detail ==
-        "cpu at /sys/fs/cgroup; there is no group to look closer");
+  CHECK(
+      ability_of(root, "cpu") ==
+      Ability{"cpu", false, "cpu at /sys/fs/cgroup; there is no group to look closer", "", false});
+  for (const char* name : {"cpu quota", "memory soft limit", "io", "io weight", "io caps"}) {
+    INFO(name);
+    CHECK_FALSE(ability_of(root, name).is_checked);
+  }
+}
+
+TEST_CASE("disks that cannot be listed are not checked for weights") {
+  const FakeRoot root;
+  put_v2_host(root);
+  root.remove("/sys/block");
+  CHECK_FALSE(ability_of(root, "io weight").is_checked);
+  CHECK(ability_of(root, "io caps").is_there);
 }
 
 TEST_CASE("systemd that answers is there with its version, and one that does not has a reason") {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words around counters, and counters in any order: the first byte of a line chooses what it
-// is, its numbers are the counts.
+// is, its numbers are the counts. The same lines as a command, a value of the environment, and as
+// what says the time left.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "ctrl/metrics/counters.h"
 #include "ctrl/metrics/hash.h"
 #include "ctrl/metrics/progress.h"
+#include "ctrl/metrics/told.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -53,6 +56,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::size_t bar = percent_of_bar(line);
     if (bar != std::string_view::npos && (bar >= line.size() || line[bar] < '0' || line[bar] > '9'))
       std::abort();
+    for (const ToldTotal& told : told_totals(line, {{"EPOCHS", std::string(line)}})) {
+      if (!(told.total >= 1)) std::abort();
+    }
+    if (const auto left = time_left_in(line); left && !(*left >= 0)) std::abort();
     if (!line.empty()) take(progress, line, scanner.scan(line));
     const auto counter = progress.result();
     if (counter && (!(counter->done >= 0) || !(counter->within >= 0) || counter->within > 1 ||

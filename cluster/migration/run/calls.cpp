@@ -183,6 +183,7 @@ Async<Response> Calls::rehearse(MoveOrder order, std::string host) {
   out["obstacles"] = json::array(proposal->obstacles.begin(), proposal->obstacles.end());
   out["notes"] = json::array(proposal->notes.begin(), proposal->notes.end());
   out["bytes"] = proposal->plan.bytes;
+  out["image_bytes"] = proposal->plan.image.bytes;
   out["layers"] = proposal->plan.image.layers.size();
   out["layers_there"] =
       proposal->layers_there ? json::value(*proposal->layers_there) : json::value(nullptr);

@@ -124,9 +124,10 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
   }
 }
 
-// "25 MiB of data; 1 of 5 layers of the image; about 6.4 s of standing still"
+// "25MiB of data; 1 of 5 layers of the image (2GiB in all); about 6.4 s of standing still"
 std::string travel_text(const json::value& answer) {
   const std::optional<double> bytes = real_of(member(answer, "bytes"));
+  const double image = real_of(member(answer, "image_bytes")).value_or(0);
   const std::optional<double> layers = real_of(member(answer, "layers"));
   const std::optional<double> there = real_of(member(answer, "layers_there"));
   const std::optional<double> stop = real_of(member(answer, "stopped_seconds"));
@@ -135,7 +136,7 @@ std::string travel_text(const json::value& answer) {
   if (bytes) add(memory_text(bytes) + " of data");
   if (layers && there && *there < *layers) {
     add(number_text(*layers - *there, 6) + " of " + number_text(*layers, 6) +
-        " layers of the image");
+        " layers of the image" + (image > 0 ? " (" + memory_text(image) + " in all)" : ""));
   } else if (layers && there) {
     add("nothing of the image, which is there");
   }
@@ -234,8 +235,12 @@ int run_migrate(const Session& session, const MigrateOptions& options) {
   if (options.dry_run) return tell_rehearsal(session, *answer);
   const std::string host = text_of(member(*answer, "host"));
   // Another host migrates it, and its flowcond follows.
-  const bool is_elsewhere = !text_of(member(*answer, "forwarded_to")).empty();
-  if (options.detach || is_elsewhere) {
+  const std::string there = printable(text_of(member(*answer, "forwarded_to")), 255);
+  if (!options.detach && !there.empty()) {
+    session.terminal.err << "Not waiting: " << there << " migrates it to " << printable(host, 255)
+                         << ", and docker flowcon cluster there shows it\n";
+  }
+  if (options.detach || !there.empty()) {
     session.terminal.out << printable(text_of(member(*answer, "name")), 255) << "\n";
     return kDone;
   }

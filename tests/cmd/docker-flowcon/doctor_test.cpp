@@ -79,7 +79,7 @@ TEST_CASE_METHOD(DoctorFixture,
                       "  to do: offer = auto in flowcon.conf, if it should\n") !=
         std::string::npos);
   fake.answer("GET /v1/queue", 503, R"({"error":"its journal cannot be read\u001b[2J"})");
-  CHECK(run().out.find("queue       no        its journal cannot be read\xEF\xBF\xBD[2J\n") !=
+  CHECK(run().out.find("queue       not checked   its journal cannot be read\xEF\xBF\xBD[2J\n") !=
         std::string::npos);
 }
 
@@ -183,6 +183,27 @@ TEST_CASE_METHOD(DoctorFixture, "what nobody could look at is not checked, rathe
   CHECK(outcome.out.find("engine      not checked   ") != std::string::npos);
   CHECK(outcome.out.find("\nNot checked: CPU limits and the engine.\n") != std::string::npos);
   CHECK(run_as("json").out.find(R"({"name":"abilities","found":null,)") != std::string::npos);
+}
+
+TEST_CASE_METHOD(DoctorFixture, "what flowcond could not look at is not checked either") {
+  fake.answer("GET /v1/doctor", 200,
+              R"({"abilities":[{"name":"cpu","found":null,"detail":"no group"},)"
+              R"({"name":"cpu quota","found":false},{"name":"engine","found":null}]})");
+
+  const Outcome outcome = run();
+
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.find("\ncpu         not checked   no group\n") != std::string::npos);
+  CHECK(outcome.out.find("\nNot checked: CPU limits and the engine.\n") != std::string::npos);
+  CHECK(outcome.out.find("Missing") == std::string::npos);
+}
+
+TEST_CASE("a flowcond that cannot be asked is not checked") {
+  const Outcome outcome = run_words({"flowcon", "--socket", "/" + std::string(120, 'x'), "doctor"},
+                                    {{"DOCKER_HOST", "tcp://10.0.0.1:2375"}});
+
+  CHECK(outcome.status == 1);
+  CHECK(outcome.out.find("\nflowcond   not checked   ") != std::string::npos);
 }
 
 TEST_CASE("without flowcond doctor says what the plugin sees itself") {

@@ -32,6 +32,25 @@ using Values = std::vector<double>;
 
 }  // namespace
 
+TEST_CASE("names before a comma, behind the mark of a comment, and with a slash between them") {
+  std::string comma, comment = "# step rmse\n", slash;
+  for (int i = 1; i <= 9; ++i) {
+    const std::string step = std::to_string(10 * i), value = std::to_string(2.0 / i);
+    comma += "loss_train, " + value + '\n';
+    comment += step + ' ' + value + '\n';
+    slash += "step " + step + " bcer/bwer: " + value + '/' + std::to_string(3.0 / i) + '\n';
+  }
+  for (const auto& [metric, log] :
+       {std::pair("loss_train", comma), std::pair("rmse", comment), std::pair("bcer", slash)}) {
+    const Report report = test::report_on(log, {});
+    CHECK(report.metric == metric);
+    CHECK(report.goal == Goal::min);
+    REQUIRE(report.count == 9);
+    CHECK(report.samples.front().value == 2);
+    CHECK(report.confidence >= kSure);
+  }
+}
+
 TEST_CASE("samples carry the time of their lines") {
   Extractor extractor = extractor_for({}, 4);
   for (int i = 0; i < 6; ++i) {

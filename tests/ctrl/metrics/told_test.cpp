@@ -149,14 +149,17 @@ TEST_CASE("the time left is read as it is printed") {
       {"Remaining time: 2 hours, 5 min", 7500},
       {"eta: 12.5 s", 12.5},
       {"ETA 0:00:00", 0},
-      {"(ETA: 5 seconds)", 5}};
+      {"(ETA: 5 seconds)", 5},
+      {"Training: [00:16<14:16, 6.5it/s, loss=0.5]", 856},
+      {"[1:00:16<2:14:16]", 8056}};
   for (const auto& [line, seconds] : known) {
     INFO(line);
     CHECK(time_left_in(line) == seconds);
   }
   for (const char* line :
        {"beta: 0:14:16", "eta: 0.3", "theta 14m", "meta: 5 s", "eta: 12:34:56:78", "eta",
-        "remaining: 5", "eta: -1:00", "loss_eta: 5s", "eta: n/a", ""}) {
+        "remaining: 5", "eta: -1:00", "loss_eta: 5s", "eta: n/a", "", "Training: [00:16<?, ?it/s]",
+        "  1%|1 | 16/872 [00:16<14:16, 1.0it/s]", "Epoch 3:   1%|1 | [00:16<14:16]"}) {
     INFO(line);
     CHECK(!time_left_in(line));
   }
@@ -172,6 +175,15 @@ TEST_CASE("a job's time left speaks for it where its counter has no total") {
   // Too few.
   lines.resize(3);
   CHECK(progress_of(lines) == "-");
+}
+
+TEST_CASE("the time left of a bar without a count speaks for the job") {
+  std::vector<Timed> lines{{100, "Starting"}};
+  for (int i = 1; i <= 5; ++i) {
+    lines.push_back({100.0 + 10 * i, "Training: [" + clock_of(10 * i) + '<' +
+                                         clock_of(110 - 10 * i) + ", 6.50it/s, loss=0.5]"});
+  }
+  CHECK(progress_of(lines) == "50/110 time left");
 }
 
 TEST_CASE("the time left of an epoch does not speak for the job") {

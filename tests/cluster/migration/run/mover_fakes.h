@@ -114,7 +114,7 @@ class FakeGoods : public Goods {
  public:
   Async<Result<ImageInfo>> image_info(std::string id) override {
     if (!images_.contains(id)) co_return errno_error(ENOENT, "no such image");
-    co_return ImageInfo{id, {"sha256:" + std::string(64, '1')}, 0, "amd64"};
+    co_return ImageInfo{id, {"sha256:" + std::string(64, '1')}, image_bytes_, "amd64"};
   }
   Async<Result<std::size_t>> layers_there(ImageInfo) override { co_return std::size_t{0}; }
   Async<Result<ctrl::Pull>> send_image(ImageInfo, std::size_t) override {
@@ -175,6 +175,7 @@ class FakeGoods : public Goods {
 
   std::function<void(const std::string& part, bool begins)> is_taking_;
   std::set<std::string> images_;
+  std::uint64_t image_bytes_ = 0;
   std::map<std::string, MovedImage> moved_;  ///< of them those that have only a moved one's name
   int image_sends_ = 0;
   std::map<std::string, std::string> parts_;  ///< that have come

@@ -84,6 +84,7 @@ TEST_CASE("what the target has against a move is said before anything is stopped
 
 TEST_CASE("a rehearsal tells what would travel, and how long jobs stood still before") {
   TwoHosts hosts;
+  hosts.source.goods.image_bytes_ = 5000;
   const auto rehearsed = [&hosts] {
     const auto said = hosts.answer(hosts.source, "POST migrate", R"({"dry_run":true})");
     REQUIRE(said.status == 200);
@@ -91,6 +92,7 @@ TEST_CASE("a rehearsal tells what would travel, and how long jobs stood still be
   };
   const boost::json::object before = rehearsed();
   CHECK(before.at("obstacles").as_array().empty());
+  CHECK(before.at("image_bytes").to_number<int>() == 5000);
   CHECK(before.at("layers").to_number<int>() == 1);
   CHECK(before.at("layers_there").to_number<int>() == 0);
   CHECK(before.at("stopped_seconds").is_null());

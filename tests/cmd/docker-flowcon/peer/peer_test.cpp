@@ -137,6 +137,18 @@ TEST_CASE_METHOD(PeerFixture, "a migration that was undone is not said to run on
         "vae was not migrated: it ended by itself before it migrated\n");
 }
 
+TEST_CASE_METHOD(PeerFixture, "where another host migrates the container, migrate does not wait") {
+  fake.answer("POST /v1/containers/vae/migrate", 202,
+              R"({"id":"aa","host":"h3","name":"vae","forwarded_to":"h2"})");
+  const Outcome outcome = DaemonFixture::run({"migrate", "vae", "h3"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "vae\n");
+  const std::string answers = "it is on h2, which answers\n";
+  CHECK(outcome.err ==
+        answers + "Not waiting: h2 migrates it to h3, and docker flowcon cluster there shows it\n");
+  CHECK(DaemonFixture::run({"migrate", "--detach", "vae", "h3"}).err == answers);
+}
+
 TEST_CASE_METHOD(PeerFixture, "a peer stays where it is not known whether migrations are open") {
   fake.answer("GET /v1/peers", 200, R"({"peers":[{"name":"h2","source":"command"}]})");
   fake.answer("GET /v1/moves", 200, R"({"moves":[],"whole":false})");
@@ -162,11 +174,14 @@ TEST_CASE_METHOD(DaemonFixture, "migrate --dry-run says what would travel and st
     return run({"migrate", "--dry-run", "vae", "h2"});
   };
   const Outcome known =
-      dry(R"("bytes":26214400,"layers":5,"layers_there":4,"stopped_seconds":6.42)");
+      dry(R"("bytes":26214400,"image_bytes":2147483648,"layers":5,"layers_there":4,)"
+          R"("stopped_seconds":6.42)");
   CHECK(known.out == "h2\n");
   CHECK(known.err ==
-        "left behind: /x\nwould travel: 25MiB of data; 1 of 5 layers of the image; the job would "
-        "stand still for about 6.4 s, as in the last migrations from here\n");
+        "left behind: /x\nwould travel: 25MiB of data; 1 of 5 layers of the image (2GiB in all); "
+        "the job would stand still for about 6.4 s, as in the last migrations from here\n");
+  CHECK(dry(R"("image_bytes":0,"layers":5,"layers_there":4)").err.find("of the image; how long") !=
+        std::string::npos);
   const Outcome first = dry(R"("bytes":0,"layers":5,"layers_there":5,"stopped_seconds":null)");
   CHECK(first.err.find("nothing of the image, which is there; how long") != std::string::npos);
   CHECK(dry(R"("x":1)").err.find("how long the job would stand still is not known") !=
