@@ -32,6 +32,22 @@ using Values = std::vector<double>;
 
 }  // namespace
 
+TEST_CASE("a number with a decimal comma is not read in part") {
+  const std::string log =
+      "epoch 1 loss: 2,3800 acc: 0.31\nepoch 2 loss: 2,120 acc: 0.35\n"
+      "epoch 3 loss: 1,9800 acc: 0.42\nepoch 4 loss: 0,865 acc: 0.48\n";
+  const Report both = test::report_on(log, {});
+  CHECK(both.metric == "acc");
+  CHECK(both.count == 4);
+  CHECK(both.warning.find("decimal comma") != std::string::npos);
+  Spec named;
+  named.metric = "loss";
+  CHECK(test::report_on(log, named).count == 0);
+  const Report alone = test::report_on("loss: 2,3800\nloss: 2,1200\nloss: 1,9800\n", {});
+  CHECK(alone.metric.empty());
+  CHECK(alone.warning == both.warning);
+}
+
 TEST_CASE("names before a comma, behind the mark of a comment, and with a slash between them") {
   std::string comma, comment = "# step rmse\n", slash;
   for (int i = 1; i <= 9; ++i) {

@@ -28,20 +28,6 @@ std::string number(double value) { return std::to_string(value); }
 
 }  // namespace
 
-TEST_CASE("a number with a decimal comma is not read in part") {
-  const std::vector<std::string> lines{
-      "epoch 1 loss: 2,3800 acc: 0.31", "epoch 2 loss: 2,120 acc: 0.35",
-      "epoch 3 loss: 1,9800 acc: 0.42", "epoch 4 loss: 0,865 acc: 0.48"};
-  const Report both = report_on(lines);
-  CHECK(both.metric == "acc");
-  CHECK(both.count == 4);
-  CHECK(both.warning.find("decimal comma") != std::string::npos);
-  CHECK(report_on(lines, 0, "loss").count == 0);
-  const Report alone = report_on({"loss: 2,3800", "loss: 2,1200", "loss: 1,9800"}, 10);
-  CHECK(alone.metric.empty());
-  CHECK(alone.warning == both.warning);
-}
-
 TEST_CASE("what a service prints with units, or without a counter and a course, is not sure") {
   std::vector<std::string> database, collections, scores, alive;
   for (int i = 0; i < 60; ++i) {
