@@ -126,22 +126,24 @@ bool has_all(const Amounts& cap, const Amounts& request) {
   });
 }
 
+// If none of the jobs ran.
+const Amounts& most_of(const QueueView& view, std::size_t node) {
+  return view.most.empty() ? view.nodes[node].cap : view.most[node];
+}
+
 }  // namespace
 
 bool could_ever_fit(const QueueView& view, const WaitingTask& job) {
-  const auto most = [&view](std::size_t node) -> const Amounts& {
-    return view.most.empty() ? view.nodes[node].cap : view.most[node];
-  };
   const auto holds = [&](const Amounts& request) {
     for (std::size_t node = 0; node < view.nodes.size(); ++node) {
-      if (has_all(most(node), request)) return true;
+      if (has_all(most_of(view, node), request)) return true;
     }
     return false;
   };
   if (holds(whole_request(job))) return true;
   if (!job.may_spread) return false;
   std::vector<const Amounts*> all;
-  for (std::size_t node = 0; node < view.nodes.size(); ++node) all.push_back(&most(node));
+  for (std::size_t node = 0; node < view.nodes.size(); ++node) all.push_back(&most_of(view, node));
   return could_hold(all, {job.request, job.workers}, {job.ps_request, job.ps});
 }
 
@@ -177,6 +179,17 @@ bool makes_way(const QueuePlan& plan, const Placement& before, const Placement& 
   });
 }
 
+// The nodes that it may get its room on, as a whole or for one of its tasks.
+void bar(const QueueView& view, const WaitingTask& job, std::vector<bool>& barred) {
+  barred.resize(view.nodes.size());
+  for (std::size_t node = 0; node < view.nodes.size(); ++node) {
+    const auto holds = [&](const Amounts& asked) { return has_all(most_of(view, node), asked); };
+    const bool takes_part =
+        job.may_spread && (holds(job.request) || (job.ps > 0 && holds(job.ps_request)));
+    if (takes_part || holds(whole_request(job))) barred[node] = true;
+  }
+}
+
 Result<QueuePlan> decide_by_left(const QueueView& view) {
   const LeftState state = left_state(view);
   const Result<LeftDecision> decision = decide_left(state);
@@ -186,8 +199,9 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
   for (const WaitingTask& job : view.jobs) {
     if (is_fixed(job)) plan.standings.push_back({job.id, job.weight, job.is_starved});
   }
-  // What runs and stays may keep a starved one from its room for long: nothing new comes before it.
-  bool is_barred = false;
+  // What runs and stays may keep a starved one from its room for long: nothing new comes before it
+  // where it may get that.
+  std::vector<bool> barred;
   std::vector<QueuePlan::Standing> waiting;
   for (const LeftPlace& place : decision->jobs) {
     const WaitingTask& job = *jobs.at(place.id);
@@ -198,11 +212,12 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
         place.change == LeftChange::park || place.change == LeftChange::move ||
         (place.change == LeftChange::resize && makes_way(plan, job.placed, place.placed));
     if (gives_room) plan.parks.push_back(place.id);
-    if (place.change == LeftChange::start && !is_barred) {
-      plan.starts.push_back({place.id, start_of(job, place.placed)});
+    const bool has_left = barred.empty() || std::count(barred.begin(), barred.end(), false) > 0;
+    if (place.change == LeftChange::start && has_left) {
+      plan.starts.push_back({place.id, start_of(job, place.placed), barred});
     }
-    is_barred = is_barred ||
-                (place.change == LeftChange::wait && place.is_starved && could_ever_fit(view, job));
+    const bool waits = place.change == LeftChange::wait && place.is_starved;
+    if (waits && could_ever_fit(view, job)) bar(view, job, barred);
   }
   plan.givers = givers_by_left(*decision, jobs);
   plan.standings.insert(plan.standings.end(), waiting.begin(), waiting.end());
@@ -320,8 +335,8 @@ const std::vector<QueuePolicyKind>& queue_policies() {
        "least remaining time first, jobs that have waited longer than starve-limit before all "
        "others",
        decide_by_left},
-      {"kod2", "greatest KOD2 weight first (small requests weigh more)", decide_by_kod2},
-      {"fifo", "in order of submission", decide_by_arrival},
+      {"kod2", "greatest KOD2 weight first (small requests weigh more)", decide_by_kod2, true},
+      {"fifo", "in order of submission", decide_by_arrival, true},
   };
   return all;
 }

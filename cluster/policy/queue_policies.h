@@ -64,6 +64,8 @@ struct QueuePlan {
   struct Start {
     std::string job;
     Placement placed;
+    /// Nodes, at their places, whose room a starved job before it waits for; empty: none.
+    std::vector<bool> barred = {};
   };
   struct Standing {
     std::string job;
@@ -83,6 +85,7 @@ struct QueuePolicyKind {
   std::string name;
   std::string summary;  ///< for the help: which job goes first
   Result<QueuePlan> (*decide)(const QueueView& view);
+  bool keeps_order = false;  ///< where the first one waits others may have to wait with it
 };
 
 /// Some host of them could hold it if nothing else were there, or several together if it may

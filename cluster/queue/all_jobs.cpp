@@ -133,20 +133,6 @@ void add_host(AllJobs& all, const HostJobs& host, const std::string& name) {
   all.view.most.push_back(host.most);
 }
 
-// Where one has begun early nobody is parked: those whose place it gets are at their end. Nor for
-// one that is being weighed, which may have room elsewhere.
-void keep_running(AllJobs& all, std::set<std::size_t> shared, std::set<std::size_t> weighing) {
-  std::erase_if(shared,
-                [&](std::size_t node) { return !is_overbooked(all.view.nodes[node].idle); });
-  shared.merge(weighing);
-  for (policy::WaitingTask& job : all.view.jobs) {
-    const std::vector<std::size_t> nodes = nodes_of(job.placed);
-    const bool is_beside = std::any_of(nodes.begin(), nodes.end(),
-                                       [&](std::size_t node) { return shared.contains(node); });
-    job.is_parkable = job.is_parkable && !is_beside;
-  }
-}
-
 // The room of those is nobody's: their host gives none.
 void leave_draining(AllJobs& all) {
   for (std::size_t i = 0; i < all.known.size(); ++i) {
@@ -247,6 +233,15 @@ double seconds_to(const AllJobs& all, std::size_t job, std::size_t node) {
   return static_cast<double>(bytes) / rate_of(all, all.known[job].owner, all.hosts[node]);
 }
 
+void keep_running(AllJobs& all, const std::set<std::size_t>& nodes) {
+  for (policy::WaitingTask& job : all.view.jobs) {
+    const std::vector<std::size_t> its = nodes_of(job.placed);
+    const bool stays =
+        std::any_of(its.begin(), its.end(), [&](std::size_t node) { return nodes.contains(node); });
+    job.is_parkable = job.is_parkable && !stays;
+  }
+}
+
 void bind_to_hosts(AllJobs& all) {
   constexpr double kPlenty = 1e6;  // tasks
   constexpr std::size_t kMostKinds = 32;
@@ -328,7 +323,12 @@ AllJobs all_jobs(const std::vector<HostJobs>& hosts, double now, double starve_l
       }
     }
   }
-  keep_running(all, std::move(claims.shared), std::move(weighing));
+  // Where one has begun early those whose place it gets are at their end.
+  std::erase_if(claims.shared,
+                [&](std::size_t node) { return !is_overbooked(all.view.nodes[node].idle); });
+  // One that is being weighed may have room elsewhere.
+  claims.shared.merge(weighing);
+  keep_running(all, claims.shared);
   leave_draining(all);
   bind_to_hosts(all);
   return all;

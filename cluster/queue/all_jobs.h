@@ -28,7 +28,7 @@ struct AllJobs {
     std::optional<std::size_t> first = {};   ///< where its first worker runs, which stays
     std::optional<double> launch = {};       ///< ReportedJob::launch
     bool is_weighing = false;                ///< ReportedJob::is_weighing
-    std::optional<std::size_t> awaits = {};  ///< where it waits for room, by keep_near()
+    std::optional<std::size_t> awaits = {};  ///< where it waits for room: decide_near()
     std::vector<bool> is_far = {};  ///< hosts, at their places, where it would have its data later
     bool is_to_leave = false;       ///< it may be parked, and has a host that drains
   };
@@ -67,6 +67,8 @@ void add(policy::Amounts& idle, const policy::Amounts& request, double times);
 [[nodiscard]] bool may_go(const AllJobs& all, std::size_t job, std::size_t node);
 /// Why it cannot leave its own host, for people; "" = it may, or nobody knows.
 [[nodiscard]] const std::string& why_bound(const AllJobs& all, std::size_t job);
+/// Nobody on these hosts is parked, for whomever.
+void keep_running(AllJobs& all, const std::set<std::size_t>& nodes);
 /// Again, where is_far has changed: see all_jobs().
 void bind_to_hosts(AllJobs& all);
 /// Are there hosts for whose processors its image is not, as far as is known?

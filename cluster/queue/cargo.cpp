@@ -14,7 +14,8 @@ namespace flowcon::cluster::queue {
 namespace {
 
 constexpr double kListEach = 30;             // seconds
-constexpr double kAgain = 60;                // seconds until it is tried again
+constexpr double kAgain = 60;                // seconds until it is tried again,
+constexpr double kSeldom = 600;              // and where what binds it may be over by then at most
 constexpr std::size_t kLooked = 100;         // moves
 constexpr std::uint64_t kLeast = 1'000'000;  // bytes: less says nothing of a link
 
@@ -39,7 +40,7 @@ void Cargo::look() {
   ctrl::spawn(world_.host.io(), "freight", weigh(first));
 }
 
-// As they came; then those that cannot leave for a reason that may be over by now.
+// As they came; then those that cannot leave: the reason may be over by now.
 JobPtr Cargo::next() const {
   const auto rank = [](const Job& job) {
     return std::make_pair(job.freight.has_value(),
@@ -48,7 +49,7 @@ JobPtr Cargo::next() const {
   JobPtr first;
   for (const auto& [id, job] : jobs_.open()) {
     if (!waits_at_home(*job) || world_.clock.steady() < job->weigh_at) continue;
-    if (job->freight && !migration::is_passing_refusal(job->freight->bound)) continue;
+    if (job->freight && job->freight->bound.empty()) continue;
     if (!first || rank(*job) < rank(*first)) first = job;
   }
   return first;
@@ -75,8 +76,9 @@ Async<void> Cargo::weigh(JobPtr job) {
     if (world_.is_ended) co_return;
     const bool is_news = !job->freight || (freight && freight->bound != job->freight->bound);
     if (waits_at_home(*job)) {
-      job->weigh_at = world_.clock.steady() + kAgain;
       if (freight) job->freight = std::move(*freight);
+      const bool lasts = job->freight && !migration::is_passing_refusal(job->freight->bound);
+      job->weigh_at = world_.clock.steady() + (lasts ? kSeldom : kAgain);
       if (is_news) weighed_();
     }
     if (!freight) {

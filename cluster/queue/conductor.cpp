@@ -31,7 +31,6 @@ constexpr double kReportTime = 5;  // seconds that a host has for its report
 constexpr double kLongestAway = 600;
 constexpr double kAway = 60;  // seconds, and a few pauses, in which one has started again
 constexpr std::size_t kMostRecorded = 1 << 20;  // bytes of a decision's state
-constexpr int kMostTries = 4;                   // at a decision, each after the first for others
 
 }  // namespace
 
@@ -162,10 +161,7 @@ void Conductor::decide(const std::vector<HostJobs>& hosts) {
                          promises_->knows_all(last_) ? &*promises_ : nullptr);
   const policy::QueuePolicyKind* kind =
       policy::find_queue_policy(world_.host.config().queue.policy);
-  Result<policy::QueuePlan> plan = kind->decide(all.view);
-  for (int i = 1; i < kMostTries && plan && keep_near(all, *plan); ++i) {
-    plan = kind->decide(all.view);
-  }
+  const Result<policy::QueuePlan> plan = decide_near(all, *kind);
   if (!plan) {
     ctrl::log::warning("no decision about the queue: " + plan.error().message());
     return;

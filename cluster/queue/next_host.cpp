@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 using policy::NodeCount;
 
 constexpr std::size_t kMostLooked = 200;  // jobs that wait
+constexpr int kMostTries = 4;             // at a decision, each after the first for others
 constexpr double kLeastEarly = 3;         // seconds: what it takes to be started at all
 
 struct End {
@@ -37,12 +39,14 @@ policy::Amounts part_on(const policy::WaitingTask& job, const policy::Placement&
                         policy::count_on(placed.ps, node));
 }
 
-// Seconds until there is as much; empty: nobody knows.
+// Seconds until there is as much, less than `most`; empty: nobody knows.
 std::optional<double> room_in(const AllJobs& all, const std::vector<End>& ends, std::size_t node,
-                              const policy::Amounts& request, policy::Amounts idle) {
+                              const policy::Amounts& request, policy::Amounts idle, double most) {
   for (const End& end : ends) {
-    const policy::WaitingTask& over = all.view.jobs[end.job];
-    add(idle, part_on(over, over.placed, node), 1);
+    if (end.seconds >= most) break;
+    const policy::Placement& over = all.view.jobs[end.job].placed;
+    if (policy::count_on(over.workers, node) + policy::count_on(over.ps, node) == 0) continue;
+    add(idle, part_on(all.view.jobs[end.job], over, node), 1);
     if (fits(request, idle)) return end.seconds;
   }
   return {};
@@ -70,11 +74,29 @@ std::optional<std::pair<std::size_t, double>> sooner(const AllJobs& all,
   for (std::size_t node = 0; node < idle.size(); ++node) {
     const double nearer = seconds_to(all, job, node);
     if (nearer >= way || !may_go(all, job, node)) continue;
-    const auto room = room_in(all, ends, node, request, idle[node]);
+    const auto room = room_in(all, ends, node, request, idle[node], way);
     if (!room || *room + nearer + kSameSeconds >= (best ? best->second : way)) continue;
     best = {node, *room + nearer};
   }
   return best;
+}
+
+// What is idle, without what those have first that wait for one host alone.
+std::vector<policy::Amounts> unclaimed(const AllJobs& all,
+                                       const std::set<std::string_view>& starts) {
+  std::vector<policy::Amounts> idle;
+  for (const policy::QueueNode& node : all.view.nodes) idle.push_back(node.idle);
+  for (std::size_t job = 0; job < all.known.size(); ++job) {
+    const AllJobs::Known& known = all.known[job];
+    const policy::WaitingTask& task = all.view.jobs[job];
+    std::optional<std::size_t> node = known.awaits;
+    if (!node && known.is_waiting && !why_bound(all, job).empty() && !starts.contains(task.id)) {
+      const auto home = std::find(all.hosts.begin(), all.hosts.end(), known.owner);
+      node = static_cast<std::size_t>(home - all.hosts.begin());
+    }
+    if (node) add(idle[*node], whole_request(task), -1);
+  }
+  return idle;
 }
 
 bool is_due(const AllJobs& all, const NextHost& next, const std::vector<bool>& has_guest) {
@@ -172,18 +194,18 @@ std::vector<NextHost> next_hosts(const AllJobs& all, const std::vector<std::size
   return found;
 }
 
+namespace {
+
+// False: none is to wait.
 bool keep_near(AllJobs& all, const policy::QueuePlan& plan) {
   const std::vector<End> ends = ends_of(all);
   if (plan.starts.empty() || ends.empty()) return false;
   std::map<std::string_view, std::size_t> places;
-  std::vector<policy::Amounts> idle;
-  for (const policy::QueueNode& node : all.view.nodes) idle.push_back(node.idle);
-  for (std::size_t job = 0; job < all.known.size(); ++job) {
-    const policy::WaitingTask& task = all.view.jobs[job];
-    places[task.id] = job;
-    if (const auto& awaits = all.known[job].awaits) add(idle[*awaits], whole_request(task), -1);
-  }
-  bool has_changed = false;
+  for (std::size_t job = 0; job < all.known.size(); ++job) places[all.view.jobs[job].id] = job;
+  std::set<std::string_view> starts;
+  for (const policy::QueuePlan::Start& start : plan.starts) starts.insert(start.job);
+  std::vector<policy::Amounts> idle = unclaimed(all, starts);
+  std::set<std::size_t> awaited;
   for (const policy::QueuePlan::Start& start : plan.starts) {
     const std::size_t job = places.at(start.job);
     AllJobs::Known& known = all.known[job];
@@ -200,7 +222,7 @@ bool keep_near(AllJobs& all, const policy::QueuePlan& plan) {
     const auto better = sooner(all, ends, job, idle, seconds_to(all, job, *there));
     add(idle[better ? better->first : *there], whole_request(task), -1);
     if (!better) continue;
-    has_changed = true;
+    awaited.insert(better->first);
     std::vector<bool> is_far;
     for (std::size_t node = 0; node < all.hosts.size(); ++node) {
       is_far.push_back(seconds_to(all, job, node) > better->second);
@@ -208,8 +230,21 @@ bool keep_near(AllJobs& all, const policy::QueuePlan& plan) {
     known.awaits = better->first;
     known.is_far = std::move(is_far);
   }
-  if (has_changed) bind_to_hosts(all);
-  return has_changed;
+  if (awaited.empty()) return false;
+  keep_running(all, awaited);  // one that has room elsewhere waits for their end
+  bind_to_hosts(all);
+  return true;
+}
+
+}  // namespace
+
+Result<policy::QueuePlan> decide_near(AllJobs& all, const policy::QueuePolicyKind& kind) {
+  Result<policy::QueuePlan> plan = kind.decide(all.view);
+  if (kind.keeps_order) return plan;
+  for (int i = 1; i < kMostTries && plan && keep_near(all, *plan); ++i) {
+    plan = kind.decide(all.view);
+  }
+  return plan;
 }
 
 }  // namespace flowcon::cluster::queue

@@ -39,11 +39,14 @@ struct NextHost {
                                                const std::vector<std::size_t>& waiting,
                                                std::vector<policy::Amounts> idle);
 
-/// Jobs that are planned to start, and would have what they lack later where there is room now than
-/// room on a nearer host, by what is left of the jobs that run there, wait for that: may_go() says
-/// so then, and it is to be decided anew (true), so that others have the room. One that has waited
-/// longer than allowed goes. Source: Zaharia et al., Delay Scheduling (2010); that the time to wait
-/// goes by what is left is ours.
-[[nodiscard]] bool keep_near(AllJobs& all, const policy::QueuePlan& plan);
+/// What the policy decides, but that jobs which would have what they lack later where there is room
+/// now than room on a nearer host, by what is left of the jobs that run there, wait for that: it is
+/// decided anew then, where may_go() says so, so that others have the room; nobody is parked for
+/// them. What comes free goes first to those that only that host may have. One that has waited
+/// longer than allowed goes, and so does each under a policy that keeps others waiting with it.
+/// Source: Zaharia et al., Delay Scheduling (2010); that the time to wait goes by what is left is
+/// ours.
+[[nodiscard]] Result<policy::QueuePlan> decide_near(AllJobs& all,
+                                                    const policy::QueuePolicyKind& kind);
 
 }  // namespace flowcon::cluster::queue

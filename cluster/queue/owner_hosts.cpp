@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job asks for beside what this host and the others have, and what the owner hears of them.
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.h"
 #include "cluster/policy/room.h"

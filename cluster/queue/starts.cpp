@@ -17,6 +17,7 @@ struct Starting {
   Spot planned;
   bool is_now = false;       // there is room for it, and for those before it
   bool is_together = false;  // it is planned together with others
+  std::vector<bool> barred;  // QueuePlan::Start::barred
 };
 
 class Starts {
@@ -46,24 +47,30 @@ class Starts {
  private:
   const policy::WaitingTask& task(std::size_t job) const { return all_.view.jobs[job]; }
 
+  static bool is_barred(const Starting& one, std::size_t node) {
+    return !one.barred.empty() && one.barred[node];
+  }
+
   // Does it keep its planned room from those before it?
   bool is_reserved(const Starting& one) const {
     const bool is_waited_for = one.is_now || !makes_room_for(allocation_, task(one.job).id);
-    return is_waited_for && may_all_go(one.job, one.planned.placed);
+    return is_waited_for && may_all_go(one, one.planned.placed);
   }
 
   // Of a job that is to start as a whole there. Empty: it has to wait for that room, if it may.
-  std::optional<std::size_t> room_for(std::size_t job, std::size_t node, bool may_wait) const {
+  std::optional<std::size_t> room_for(const Starting& one, std::size_t node) const {
+    const std::size_t job = one.job;
     const policy::Amounts request = whole_request(task(job));
     const auto is_sent_to = [&](std::size_t i) { return all_.hosts[i] == all_.known[job].sent_to; };
     const auto takes = [&](std::size_t i) {
       const bool is_its = i == node || is_sent_to(i);
-      return fits(request, is_its ? idle_[i] : free_[i]) && may_go(all_, job, i);
+      return fits(request, is_its ? idle_[i] : free_[i]) && may_go(all_, job, i) &&
+             !is_barred(one, i);
     };
     std::optional<std::size_t> best;
     if (takes(node)) {
       best = node;
-    } else if (may_wait && may_go(all_, job, node)) {
+    } else if (!one.is_now && may_go(all_, job, node) && !is_barred(one, node)) {
       return {};
     }
     for (std::size_t i = 0; i < idle_.size(); ++i) {
@@ -85,10 +92,15 @@ class Starts {
     return {};
   }
 
-  bool may_all_go(std::size_t job, const Placement& planned) const {
+  bool may_all_go(const Starting& one, const Placement& planned) const {
     const std::vector<std::size_t> nodes = nodes_of(planned);
-    return std::all_of(nodes.begin(), nodes.end(),
-                       [&](std::size_t node) { return may_go(all_, job, node); });
+    return std::all_of(nodes.begin(), nodes.end(), [&](std::size_t node) {
+      return may_go(all_, one.job, node) && !is_barred(one, node);
+    });
+  }
+
+  std::optional<Spot> unless_barred(const Starting& one, std::optional<Spot> spot) const {
+    return spot && may_all_go(one, spot->placed) ? std::move(spot) : std::nullopt;
   }
 
   bool is_idle(std::size_t job, const Placement& planned,
@@ -104,17 +116,17 @@ class Starts {
     const std::size_t job = one.job;
     const Placement& planned = one.planned.placed;
     const std::vector<std::size_t> nodes = nodes_of(planned);
-    const bool may_all = may_all_go(job, planned);
+    const bool may_all = may_all_go(one, planned);
     const bool has_room = may_all && is_idle(job, planned, idle_);
     if (has_room && one.is_together) return one.planned;
     if (nodes.size() == 1) {
-      const auto node = room_for(job, nodes.front(), !one.is_now);
+      const auto node = room_for(one, nodes.front());
       if (node) return Spot{policy::whole_on(*node, task(job)), {}};
     } else if (has_room) {
-      return places_.closest(job, free_).value_or(one.planned);
+      return unless_barred(one, places_.closest(job, free_)).value_or(one.planned);
     }
     const bool waits = !one.is_now && may_all;
-    return waits || !task(job).may_spread ? std::nullopt : spread(job);
+    return waits || !task(job).may_spread ? std::nullopt : unless_barred(one, spread(job));
   }
 
   // The places of those that the plan starts.
@@ -140,8 +152,10 @@ class Starts {
       const std::size_t job = found->second;
       const bool is_now = is_idle(job, one.placed, idle);
       take(idle, job, one.placed);
-      if (is_now && may_all_go(job, one.placed)) now.push_back(job);
-      all.push_back({job, {one.placed, {}}, is_now, false});
+      const Starting& start =
+          all.emplace_back(Starting{job, {one.placed, {}}, is_now, false, one.barred});
+      // Those that are placed together go anywhere.
+      if (is_now && one.barred.empty() && may_all_go(start, one.placed)) now.push_back(job);
     }
     const std::vector<std::size_t> burst = places_.burst(now);
     if (burst.empty()) return all;

@@ -89,6 +89,8 @@ TEST_CASE("fifo starts all that fit in their order and none behind one that does
   const QueueView view = view_with(3, {task("a", 1, 1), task("b", 2, 3), task("c", 3, 1)});
   CHECK(starts("fifo", view) == "a ");
   CHECK(starts("fifo", view_with(4, view.jobs)) == "a b ");
+  CHECK(find_queue_policy("fifo")->keeps_order);
+  CHECK_FALSE(find_queue_policy("left")->keeps_order);
 }
 
 TEST_CASE("what runs and cannot be saved keeps its room under left, what can gives it") {

@@ -154,6 +154,11 @@ class Model {
     std::vector<QueueNode> nodes = view.nodes;
     for (const QueuePlan::Start& start : plan->starts) {
       ModelJob& job = job_of(start.job);
+      const std::vector<std::size_t> on = nodes_of(start.placed);
+      const bool is_barred = std::any_of(on.begin(), on.end(), [&](std::size_t node) {
+        return !start.barred.empty() && start.barred[node];
+      });
+      if (is_barred) continue;
       take(nodes, start.placed, job.task);
       const bool has_room =
           std::all_of(start.placed.workers.begin(), start.placed.workers.end(),

@@ -67,6 +67,15 @@ TEST_CASE("a job whose data is written to goes when that is over") {
   CHECK(hosts.until([&] { return hosts.runs_there(); }, 120));
 }
 
+TEST_CASE("a job that cannot leave for a fault of its engine goes some time after that is over") {
+  Hosts hosts;
+  hosts.h2.engine.volume_obstacles_ = {"its volumes cannot be measured"};
+  hosts.fill_home();
+  REQUIRE(hosts.until([&] { return hosts.says("it runs on h2 only: its volumes"); }, 60));
+  hosts.h2.engine.volume_obstacles_.clear();
+  CHECK(hosts.until([&] { return hosts.runs_there(); }, 900));
+}
+
 TEST_CASE("a job that nobody can weigh goes after a minute") {
   Hosts hosts;
   hosts.h2.files.measure_lasts_ = 200;

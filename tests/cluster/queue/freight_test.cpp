@@ -60,6 +60,23 @@ TEST_CASE("a job that cannot leave its host waits for that, and is told why") {
         "only: it mounts a folder");
 }
 
+TEST_CASE("a starved job that cannot leave its host keeps others from no other host") {
+  HostJobs one = reported_host('1', 4, 1, 8);
+  const HostJobs two = reported_host('2', 4, 4, 8);
+  one.jobs = {running('a', 3), job('b', 4), job('c', 1)};
+  one.jobs[1].freight = Freight{"", 0, 0, {}, "", "it mounts a folder"};
+  one.jobs[1].task.waited = 2000;
+  const auto order = decided(seen({one, two}), "left").at(job_id('c')).order;
+  REQUIRE(order);
+  CHECK(order->host == host_id('2'));
+  one.jobs[1].freight.reset();  // it may have its room there, too
+  one.jobs[1].task.request = amounts(4.5, 1);
+  HostJobs larger = reported_host('2', 5, 4, 8);
+  const auto orders = decided(seen({one, larger}), "left");
+  REQUIRE(orders.at(job_id('c')).order);
+  CHECK(orders.at(job_id('c')).order->host == host_id('1'));
+}
+
 TEST_CASE("a job that is being weighed may start at home, and makes nobody go there") {
   HostJobs one = reported_host('1', 4, 2, 8);
   const HostJobs two = reported_host('2', 4, 4, 8);

@@ -64,11 +64,10 @@ policy::QueuePlan::Start start_on(std::size_t node) {
 }
 
 // Decided as the coordinator does.
-std::map<std::string, JobOrder> decided(const std::vector<HostJobs>& hosts) {
+std::map<std::string, JobOrder> decided(const std::vector<HostJobs>& hosts,
+                                        const char* policy = "left") {
   AllJobs all = seen(hosts);
-  const policy::QueuePolicyKind* kind = policy::find_queue_policy("left");
-  Result<policy::QueuePlan> plan = kind->decide(all.view);
-  while (plan && keep_near(all, *plan)) plan = kind->decide(all.view);
+  const Result<policy::QueuePlan> plan = decide_near(all, *policy::find_queue_policy(policy));
   REQUIRE(plan.has_value());
   std::map<std::string, JobOrder> by_job;
   for (const auto& [owner, orders] : orders_of(all, *plan)) {
@@ -175,6 +174,22 @@ TEST_CASE("a job waits for a host near its data that comes free before that woul
   SECTION("but not where nobody knows when") {
     home.jobs[0].task.left.reset();
     CHECK(started_on(decided({home, other}).at(job_id('v'))) == host_id('2'));
+  }
+  SECTION("and nobody is parked for it") {
+    home.jobs[0].task.left = 60;
+    home.jobs[0].task.is_parkable = true;
+    home.jobs[1].task.left = 1;
+    const auto orders = decided({home, other});
+    CHECK_FALSE(orders.at(job_id('v')).order);
+    CHECK_FALSE(orders.at(job_id('a')).order);
+  }
+  SECTION("but not where one that cannot leave gets that") {
+    home.jobs.push_back(waiting('w', 4));
+    home.jobs[2].freight->bound = "it mounts a folder";
+    CHECK(started_on(decided({home, other}).at(job_id('v'))) == host_id('2'));
+  }
+  SECTION("but not where others would wait with it") {
+    CHECK(started_on(decided({home, other}, "fifo").at(job_id('v'))) == host_id('2'));
   }
   SECTION("but not once it has waited longer than allowed") {
     home.jobs[1].task.waited = 1801;
