@@ -67,9 +67,11 @@ bool is_loss_in_disguise(const Series& series) {
   // A running accuracy begins with all of one sample right.
   const bool is_all = series.low >= 0 && series.first_value == series.high &&
                       (series.high == 1 || series.high == 100);
-  return !is_all && !series.traits.percent && series.traits.info.vague &&
-         series.traits.info.better == Better::higher && series.finite >= enough &&
-         series.falls > series.rises && series.first_value >= series.low + 0.8 * range &&
+  const bool may_be = !is_all && !series.traits.percent && series.traits.info.vague &&
+                      series.traits.info.better == Better::higher && series.finite >= enough;
+  // Deeplearning4j's, of single batches: noisy.
+  if (may_be && series.traits.name == "Score at iteration") return trend_of(series) < 0;
+  return may_be && series.falls > series.rises && series.first_value >= series.low + 0.8 * range &&
          series.late() <= series.low + 0.5 * range && series.late() <= 0.6 * series.first_value;
 }
 
@@ -224,11 +226,13 @@ bool costs_time(const Series& series, const std::vector<std::unique_ptr<Series>>
   });
 }
 
-/// "Initial cost: 0.4", "Final cost: 0.3" of one fit after the other.
+/// "Initial cost: 0.4", "Final cost: 0.3", "Start training from score 0.35" of one fit after the
+/// other.
 bool is_end_of_fit(const Series& series) {
   if (series.traits.grain != Grain::none) return false;
   const std::vector<std::string> words = name_words(series.traits.name);
-  return !words.empty() && (words.front() == "initial" || words.front() == "final");
+  return !words.empty() &&
+         (words.front() == "initial" || words.front() == "final" || words.front() == "start");
 }
 
 /// "0: learn: 5040 test: 5141" among lines of what a tree tries.
@@ -252,6 +256,8 @@ constexpr std::uint64_t kValuesOfLoneRest = 3;  // and where nothing counts
 constexpr std::uint64_t kEpochsThatCount = 3;   // on lines of their own, between its values
 constexpr double kDoubtful = 0.15;
 constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
+constexpr double kErrorWeight = 9;      // of "error", by its name
+constexpr double kMostFall = 1e-8;      // of few values of a metric
 constexpr std::size_t kBarsThatTell = 3;
 constexpr std::size_t kFineFactor = 3;
 constexpr double kHidden = -100;
@@ -378,7 +384,9 @@ GoalGuess judge_goal(const Series& series) {
   if (info.weight > kNamedWeight && series.finite >= 2 && series.high < 0 && wanders(series)) {
     return {Goal::max, true, "because it is below 0, as a likelihood is, and goes nowhere"};
   }
-  if (trend > 0) return {Goal::max, true, "because it rose"};
+  if (trend > 0 && !(series.traits.nameless && wanders(series))) {
+    return {Goal::max, true, "because it rose"};
+  }
   return {Goal::min, true, trend < 0 ? "because it fell" : "for want of a sign"};
 }
 
@@ -427,7 +435,14 @@ bool is_doubtful(const Series& series) {
   const bool is_nothing = is_constant(series) && series.high == 0 && is_whole;
   if (is_nothing && lower(traits.name).find("error") != std::string::npos) return true;
   if (traits.of_fold) return true;
+  // A record goes one way.
+  if (traits.info.is_best && series.finite >= kValuesOfRest && wanders(series)) return true;
   if (!is_alone) return false;
+  if (traits.of_report) return true;
+  // "error= 7.55D-02", and 2.88D-10 some lines on: a solver's residual.
+  const bool may_be_residual =
+      traits.info.weight <= kErrorWeight && series.finite <= kValuesThatMove;
+  if (may_be_residual && series.low > 0 && series.low < kMostFall * series.high) return true;
   if (is_whole && series.finite <= 2) return true;
   // "Hit:3" of packages, "Score: 50/100": of what does not go on.
   if (is_whole && is_higher_better && !traits.percent && traits.info.weight < kRewardWeight) {

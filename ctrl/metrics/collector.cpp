@@ -28,19 +28,13 @@ constexpr std::size_t kLivePlans = 32;      // of a job that runs: it prints few
 constexpr std::size_t kSettledPlans = 256;  // of a whole file
 constexpr std::size_t kMaxNameBytes = 96;
 constexpr double kHundred = 100;
+constexpr int kPlaced = 1;  // the match of a column's head: any name before a value is closer
 constexpr std::size_t kLongLine = 4096;  // bytes
 constexpr std::size_t kCountersOfLongLine = 16;
 
 /// Tells a record from its copies.
 std::uint32_t record_hash(std::string_view text) {
   return static_cast<std::uint32_t>(text_hash(text) >> 16);
-}
-
-/// "class [2] IoU 79.36".
-bool is_class(const Field& field) {
-  constexpr std::array<std::string_view, 4> names{"class", "class_id", "category", "label"};
-  return field.integer && field.key.size() >= 5 && field.key.size() <= 8 &&
-         std::find(names.begin(), names.end(), lower(field.key)) != names.end();
 }
 
 }  // namespace
@@ -104,8 +98,7 @@ void Collector::feed(std::string_view line, double time) {
 
 void Collector::feed_line(std::string_view line, double time) {
   if (++line_ == 1) begun_ = time;
-  const bool has_plans =
-      plans_ && !above_.is_best && above_.phase == Phase::none && !table_.has_header();
+  const bool has_plans = plans_ && !above_.is_best && above_.phase == Phase::none && !has_head();
   if (const LinePlan* plan = has_plans ? plans_->find(line) : nullptr) {
     return run_plan(line, *plan, time);
   }
@@ -184,9 +177,10 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   place_.record = record_hash(text);
   label_ = {};
   in_table_ = false;
+  const Field* placed = query_.empty() ? nullptr : column_.read(line, query_.asked());
   const TableLine kind = table_.read(line, text);
-  if (kind != TableLine::none || table_.awaits_header()) refuse_plan();
-  if (kind == TableLine::header) return;
+  if (kind != TableLine::none || table_.awaits_header() || column_.is_open()) refuse_plan();
+  if (kind == TableLine::header || (kind == TableLine::none && column_.is_head())) return;
   if (kind == TableLine::row) {
     in_table_ = true;
     text = table_.row();
@@ -198,13 +192,15 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
   const LineFacts& facts = scanner_.scan(text);
   bar_ = facts.bar;
   const auto is_cut = [&](const Field& field) { return ends_at_comma(field, text); };
-  if (std::none_of(facts.fields.begin(), facts.fields.end(), is_cut)) {
-    return take_fields(facts.fields, text, time);
-  }
-  has_decimal_commas_ = true;
-  refuse_plan();
+  const bool has_comma = std::any_of(facts.fields.begin(), facts.fields.end(), is_cut);
+  if (!has_comma && !placed) return take_fields(facts.fields, text, time);
   row_ = facts.fields;
-  std::erase_if(row_, is_cut);
+  if (has_comma) {
+    has_decimal_commas_ = true;
+    refuse_plan();
+    std::erase_if(row_, is_cut);
+  }
+  if (placed) row_.push_back(*placed);
   take_fields(row_, text, time);
 }
 
@@ -540,6 +536,7 @@ void Collector::take_value(const Field& field, const Judged& judged, Grain grain
   if (kind.counter_first) identity = mix(identity, 3);
   if (judged.info.is_best) identity = mix(identity, 5);
   if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
+  if (field.placed) identity = mix(identity, 9);
   if (!label_.empty()) identity = mix(identity, text_hash(label_));
   if (query_.is_same(field.key)) identity = mix(identity, 7);
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position, kind);
@@ -587,11 +584,12 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   traits.repeated_key = occurrence > 0;
   traits.nameless = field.key.empty();
   traits.percent = field.percent;
-  traits.in_table = in_table_;
+  traits.in_table = in_table_ || field.placed;
+  traits.of_report = is_of_report(text_);
   traits.of_fold = kind.grain == Grain::none && is_of_fold(text_);
   traits.labelled = !label_.empty() && lower(label_) != "all";
   traits.of_class = of_class_;
-  traits.match = query_.empty() ? 0 : query_.match(field.key, field.phase);
+  traits.match = query_.empty() ? 0 : field.placed ? kPlaced : query_.match(field.key, field.phase);
   traits.family =
       mix(mix(judged.hash, static_cast<std::uint64_t>(traits.phase) * 4 + (field.average ? 2 : 0) +
                                static_cast<std::uint64_t>(occurrence)),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ctrl/metrics/bars.h"
+#include "ctrl/metrics/column.h"
 #include "ctrl/metrics/match.h"
 #include "ctrl/metrics/plan.h"
 #include "ctrl/metrics/progress.h"
@@ -86,6 +87,8 @@ class Collector {
   void refuse_plan() {
     if (plans_) plans_->refuse_line();
   }
+  /// The names of the numbers to come may stand above them.
+  [[nodiscard]] bool has_head() const { return table_.has_header() || column_.is_open(); }
   void feed_line(std::string_view line, double time);
   /// `line`: without what another one has printed behind a bar.
   void feed_part(std::string_view line, double time);
@@ -116,6 +119,7 @@ class Collector {
   NameQuery query_;
   LineScanner scanner_;
   TableReader table_;
+  NamedColumn column_;
   Progress progress_;
   SeriesSet series_;
   Refusals refusals_;

@@ -239,7 +239,9 @@ Role role_of_ratio(std::string_view text, const Field& ratio) {
 }
 
 bool is_aside(std::string_view text, const Field& ratio) {
-  if (ratio.phase == Phase::eval) return true;
+  // "9055/10000 correct (90%)" is an accuracy.
+  const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
+  if (ratio.phase == Phase::eval || text.substr(end).starts_with(" correct")) return true;
   constexpr std::array<std::string_view, 44> words{
       "load",        "loading",    "loaded",        "map",        "mapping",    "download",
       "downloading", "extract",    "extracting",    "tokenizing", "tokenize",   "filter",
@@ -264,6 +266,12 @@ bool is_aside(std::string_view text, const Field& ratio) {
   }
   // A download's speed; "samples/s" and "it/s" are a training's.
   return text.find("B/s", ratio.at) != std::string_view::npos;
+}
+
+bool is_class(const Field& field) {
+  constexpr std::array<std::string_view, 4> names{"class", "class_id", "category", "label"};
+  return field.integer && field.key.size() >= 5 && field.key.size() <= 8 &&
+         std::find(names.begin(), names.end(), lower(field.key)) != names.end();
 }
 
 bool is_share(const Field& field) { return field.percent || field.key.starts_with('%'); }

@@ -46,6 +46,9 @@ namespace flowcon::ctrl::metrics {
 /// of several parts (the batches of an epoch, a fold, a chain).
 [[nodiscard]] bool is_aside(std::string_view text, const Field& ratio);
 
+/// "class [2] IoU 79.36".
+[[nodiscard]] bool is_class(const Field& field);
+
 /// "Accuracy: 10.4% (1040 / 10000)", "%WER 31.35 [ 15192 / 48460": a ratio behind it is its source.
 [[nodiscard]] bool is_share(const Field& field);
 

@@ -52,6 +52,18 @@ bool is_binary(std::string_view line) {
   return 4 * std::count(line.begin(), line.end(), '\0') > static_cast<std::ptrdiff_t>(line.size());
 }
 
+bool is_of_report(std::string_view line) {
+  constexpr std::string_view name = "accuracy";
+  constexpr std::size_t least = 16;  // blanks in the place of precision and recall
+  line.remove_prefix(skip_blanks(line, 0));
+  if (!line.starts_with(name)) return false;
+  const std::size_t value = skip_blanks(line, name.size());
+  const std::size_t end = skip_any(line, value, ".");
+  const std::size_t support = skip_blanks(line, end);
+  return value >= name.size() + least && end > value && support > end &&
+         skip_any(line, support, "") == line.size();
+}
+
 bool is_of_fold(std::string_view line) {
   for (const std::string_view word : {"Fold", "fold"}) {
     const std::size_t at = line.find(word);

@@ -16,6 +16,8 @@ namespace flowcon::ctrl::metrics {
 /// Of UTF-16 every second byte of a word is zero; one alone is a slip.
 [[nodiscard]] bool is_binary(std::string_view line);
 
+/// The "accuracy  0.88  25" of scikit-learn's report on a model.
+[[nodiscard]] bool is_of_report(std::string_view line);
 /// "Fold #1: loss=3.6": a part of a cross-validation.
 [[nodiscard]] bool is_of_fold(std::string_view line);
 

@@ -15,6 +15,7 @@ class NameQuery {
  public:
   explicit NameQuery(std::string_view asked);
   [[nodiscard]] bool empty() const { return asked_.empty(); }
+  [[nodiscard]] const std::string& asked() const { return asked_; }
   /// 0 = another metric; more is closer, 7 = the same text. Phases and grain are not looked at.
   [[nodiscard]] int match(std::string_view key, Phase line_phase) const;
   /// "Loss" is not "loss" here.

@@ -186,6 +186,12 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
     tally.metric = {Meaning::lower, 9.5};
     ++tally.metrics;
   }
+  // Of a topic model; below 0, as a likelihood is.
+  if (tally.metrics == 0 && has_pair(words, "word", "bound")) {
+    tally.metric = {Meaning::higher, 7};
+    tally.metrics = 1;
+    tally.unknowns = tally.quantities = 0;
+  }
   // "objective function for 'output-xent'": of a loss among its words it says neither sign nor
   // worth.
   if (has_pair(words, "objective", "function")) {
@@ -339,8 +345,10 @@ NameInfo judge_name(std::string_view name) {
   const bool is_joined = name.find(' ') == std::string_view::npos;
   judge_pairs(words, is_joined, tally);
   if (name.find("loss/value") != std::string_view::npos) ++tally.parts;  // of PPO's critic
-  if (tally.metrics == 0 && is_whole_loss(name)) {
-    tally.metric = {Meaning::lower, 9};
+  // "l_pix", "l_g_gan": BasicSR's losses.
+  const bool is_loss_of = name.starts_with("l_") && tally.quantities == 0;
+  if (tally.metrics == 0 && (is_loss_of || is_whole_loss(name))) {
+    tally.metric = {Meaning::lower, is_loss_of ? 8.0 : 9.0};
     tally.metrics = 1;
     tally.unknowns = 0;
   }

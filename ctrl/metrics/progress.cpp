@@ -250,7 +250,8 @@ double Progress::total_of(const State& state) const {
   const bool is_there = state.rises == 0 && state.done == total && total > 1;
   if (total > 0) return !is_there && (total >= state.done || is_beyond) ? total : 0;
   for (const State& setting : states_) {
-    const bool is_one = setting.is_many && setting.count == 1 && &setting != &state;
+    // "Error after 300 iterations" is said when they are over.
+    const bool is_one = setting.is_many && setting.count == 1 && setting.first_line < state.line;
     if (is_one && state.role == Role::step && setting.done >= state.done) return setting.done;
   }
   return 0;
@@ -264,8 +265,9 @@ bool Progress::is_dead(const State& state) const {
   const bool is_told = state.total > 1 && state.total == stated(false) && state.has_values;
   if (is_at_end && state.role == Role::step && is_told) return false;
   if (is_at_end && state.rises == 0) return true;
-  // "(0/4)", "[1/8]": a part of the machine, not of the work.
-  if (state.rises == 0 && state.falls == 0 && state.count >= kPatience) return true;
+  // "(0/4)", "[1/8]": a part of the machine, not of the work; "0.3%" is of it.
+  const bool is_whole = state.done == std::floor(state.done);
+  if (is_whole && state.rises == 0 && state.falls == 0 && state.count >= kPatience) return true;
   std::uint64_t since = moves_ - state.last;
   // The ranks that say goodbye, each with its number in brackets, do not end what is told.
   if (state.total == 0) since -= hops_ - state.hops;

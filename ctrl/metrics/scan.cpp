@@ -196,6 +196,12 @@ std::size_t LineScanner::scan_number(std::size_t at) {
   const std::optional<Number> number = is_named ? non_finite_at(line_, at) : number_at(line_, at);
   // Not again from each digit of a run that is no number: that would be quadratic.
   if (!number) return std::max(at + 1, skip_any(line_, at, ".,"));
+  // "{0: 20, 1: 17}": an index.
+  const bool is_index = !frames_.empty() && number->integer && line_.substr(number->end, 1) == ":";
+  if (is_index && (at == frames_.back().begin || line_.substr(0, at).ends_with(", "))) {
+    set_fence(number->end);
+    return number->end;
+  }
   const std::size_t compound = skip_compound(at, *number);
   if (compound != number->end) return compound;
   if (const std::size_t after = take_around(at, *number)) return after;
@@ -326,12 +332,13 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   const bool ends_sentence = !number.integer && unit.empty() && line_[end - 1] == '.' &&
                              (end == line_.size() || is_blank(line_[end]));
   Key key = key_before(begin);
-  key.text = without_range(key.text);
+  key.text = is_cell(key.text, begin, end) ? std::string_view{} : without_range(key.text);
   // "mark_for_compilation_pass.cc:1648]" is a place, "'scores': [161.9," the first of many.
   const bool is_place = begin > 0 && line_[begin - 1] == ':' && is_source_file(key.text);
   const bool has_next = key.bracketed && line_.substr(end).starts_with(',');
-  const bool opens_list = has_next && (last_close_ == line_.npos || last_close_ < end ||
-                                       (key.quoted && number.integer));
+  const bool opens_list = (has_next && (last_close_ == line_.npos || last_close_ < end ||
+                                        (key.quoted && number.integer))) ||
+                          (key.bracketed && opens_vector(key.text, end));
   if (is_place || opens_list) {
     ++passed_over_;
     return set_fence(end);
@@ -385,6 +392,34 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   field.far_unit = !apart.empty();
   field.unit = field.unit || (field.far_unit && is_far_time(apart));
   add(field, end);
+}
+
+/// "0.776285    accuracy       0.285695     3.112715": a word among the values of a row.
+bool LineScanner::is_cell(std::string_view key, std::size_t begin, std::size_t end) const {
+  if (key.empty() || begin < 2 || !is_blank(line_[begin - 2]) || !is_blank(line_[begin - 1]) ||
+      !fence_is_field_ || facts_.fields.empty()) {
+    return false;
+  }
+  const auto at = static_cast<std::size_t>(key.data() - line_.data());
+  if (facts_.fields.back().integer || at < fence_ + 2 || skip_blanks(line_, fence_) != at ||
+      skip_blanks(line_, at + key.size()) != begin) {
+    return false;
+  }
+  for (int behind = 0; behind < 2; ++behind) {
+    const std::size_t next = skip_blanks(line_, end);
+    const std::optional<Number> number = next > end + 1 ? number_at(line_, next) : std::nullopt;
+    if (!number) return false;
+    end = number->end;
+  }
+  return true;
+}
+
+/// "Mean: [0.082 0.149 0.087]...": what names no kind of value describes data.
+bool LineScanner::opens_vector(std::string_view key, std::size_t end) const {
+  const std::size_t next = line_.substr(end, 1) == " " ? skip_blanks(line_, end) : line_.size();
+  if (key.empty() || next == line_.size() || !number_at(line_, next)) return false;
+  const NameInfo info = judge_name(key);
+  return info.role == Role::metric && info.weight <= kNamedWeight;
 }
 
 void LineScanner::set_fence(std::size_t end) {
@@ -477,6 +512,7 @@ void LineScanner::open_frame(std::size_t at) {
   }
   Frame frame;
   frame.first_field = facts_.fields.size();
+  frame.begin = at + 1;
   std::string_view name = key_before(at).text;
   const std::string_view outer = frames_.empty() ? std::string_view{} : frames_.back().prefix;
   if (is_generic(name)) name = frames_.empty() ? std::string_view{} : frames_.back().label;

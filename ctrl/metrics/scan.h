@@ -32,6 +32,7 @@ struct Field {
   bool quoted = false;       ///< a member of a dictionary
   bool named_after = false;  ///< "719.53 avg": the name follows
   bool after_best = false;   ///< "Best is trial 3 with value: 0.97"
+  bool placed = false;       ///< its name stands at the head of its column
   bool bracketed = false;    ///< nameless in brackets: "[120]", "[1, 2000]"
 };
 
@@ -60,6 +61,7 @@ class LineScanner {
     std::string_view prefix;  ///< path of the dictionary, ends in "."
     std::string_view label;   ///< the string member that names the value ("key", "name", "tag")
     std::size_t first_field = 0;
+    std::size_t begin = 0;  ///< behind its brace
   };
   struct Key {
     std::string_view text;
@@ -111,6 +113,8 @@ class LineScanner {
   void name_by_place();
   void name_by_place(std::size_t first, std::size_t count);
   [[nodiscard]] std::size_t end_of_value(const Field& field) const;
+  [[nodiscard]] bool is_cell(std::string_view key, std::size_t begin, std::size_t end) const;
+  [[nodiscard]] bool opens_vector(std::string_view key, std::size_t end) const;
   void set_fence(std::size_t end);
   void add(Field field, std::size_t end);
   [[nodiscard]] Key key_before(std::size_t at) const;

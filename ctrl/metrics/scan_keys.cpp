@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxGap = 200;  // a name further away than that names nothing
 constexpr std::size_t kMaxWords = 6;  // "Overall average objective function for output"
 constexpr std::size_t kMaxUnit = 24;
+constexpr std::size_t kFarUnit = 2;          // blanks
 constexpr std::size_t kMaxAbbreviation = 5;  // "avg.", "Ep."
 
 bool is_separator(char c) { return c == ':' || c == '=' || c == '~'; }
@@ -94,7 +95,7 @@ std::string_view trimmed(std::string_view key) {
 
 /// "loss of epoch3-batch-0", "epoch_3_loss" without the counts, which are others on each line.
 std::string_view without_counts(std::string_view key) {
-  if (key.find_first_of("0123456789") == key.npos) return key;
+  if (std::none_of(key.begin(), key.end(), is_digit)) return key;
   const std::string words = lower(key);
   const std::size_t begin = words.find("epoch");
   if (begin == words.npos || (begin > 0 && is_letter(words[begin - 1]))) return key;
@@ -112,6 +113,15 @@ std::string_view without_counts(std::string_view key) {
   if (begin == 0) return key.substr(std::min(words.find_first_not_of("-_ ", end), key.size()));
   return end == key.size() ? trimmed(key.substr(0, key.find_last_not_of("-_ ", begin - 1) + 1))
                            : key;
+}
+
+/// "lgbm's best error", "6fe47_00001 with loss": whose value it is differs from line to line.
+std::string_view without_owner(std::string_view key) {
+  const std::size_t mark = key.find('\'');
+  if (mark != key.npos && key.substr(mark).starts_with("'s best ")) return key.substr(mark + 3);
+  if (std::none_of(key.begin(), key.end(), is_digit)) return key;
+  const std::size_t with = key.find(" with ");
+  return with != key.npos && key.find_first_of("0123456789") < with ? key.substr(with + 6) : key;
 }
 
 bool has_letter(std::string_view text) {
@@ -288,11 +298,13 @@ std::string_view LineScanner::name_before_wall(Gap gap) const {
 
 /// Without the unit of the value before, the logger's name and marks around it.
 std::string_view LineScanner::cleaned_name(std::string_view name, const Gap& gap) const {
-  const bool touches_value = gap.after_field && !name.empty() &&
-                             line_.find_first_not_of(" \t[", fence_) ==
-                                 static_cast<std::size_t>(name.data() - line_.data());
-  if (touches_value) name = without_units(name);
-  name = without_counts(trimmed(without_logger(name)));
+  const std::size_t at = static_cast<std::size_t>(name.data() - line_.data());
+  const bool touches_value =
+      gap.after_field && !name.empty() && line_.find_first_not_of(" \t[", fence_) == at;
+  // "score: 0.99      Min score: 0.62" are no minutes.
+  const bool is_far = at > fence_ + kFarUnit && !is_unit_word(lower(name));
+  if (touches_value && !is_far) name = without_units(name);
+  name = without_counts(without_owner(trimmed(without_logger(name))));
   return has_letter(name) ? name : std::string_view{};
 }
 
@@ -340,10 +352,13 @@ std::string_view LineScanner::words_before(std::size_t low, std::size_t at) cons
 }
 
 /// The name after a nameless value: "719.53 avg loss,". It ends at a delimiter, so that the name of
-/// the next value is not taken.
+/// the next value is not taken; not so "-16.95   = Validation score (-MAE)".
 std::string_view LineScanner::key_after(std::size_t at, bool is_count) const {
-  if (at >= line_.size() || line_[at] != ' ') return {};
-  const std::size_t from = at + 1;
+  if (at >= line_.size() || !is_blank(line_[at])) return {};
+  const std::size_t equals = skip_blanks(line_, at);
+  const bool is_assigned = line_.substr(equals).starts_with("= ");
+  if (!is_assigned && line_[at] != ' ') return {};
+  const std::size_t from = is_assigned ? equals + 2 : at + 1;
   std::size_t end = from;
   const auto is_of_name = [this, from](std::size_t i) {
     // "C.E. Loss".
@@ -353,8 +368,8 @@ std::string_view LineScanner::key_after(std::size_t at, bool is_count) const {
            is_initial;
   };
   while (end < line_.size() && end - from < 40 && is_of_name(end)) ++end;
-  const bool closed =
-      end == line_.size() || std::string_view(",;|)").find(line_[end]) != std::string_view::npos;
+  const bool closed = is_assigned || end == line_.size() ||
+                      std::string_view(",;|)").find(line_[end]) != std::string_view::npos;
   if (end == from || !is_letter(line_[from])) return {};
   const std::string_view words = trimmed(line_.substr(from, end - from));
   if (closed) return words;
@@ -381,10 +396,13 @@ std::size_t LineScanner::take_around(std::size_t at, const Number& count) {
     meaning = unit.size() > kMaxUnit ? Meaning::none : look_up(lower(unit)).meaning;
   }
   if (meaning != Meaning::epoch && meaning != Meaning::step) return 0;
-  const std::size_t value_at = std::min(line_.find_first_not_of(" :=)", end), line_.size());
+  std::size_t value_at = std::min(line_.find_first_not_of(" :=)", end), line_.size());
+  const bool has_verb = line_.substr(value_at).starts_with("is ");
+  if (has_verb) value_at = skip_blanks(line_, value_at + 2);
   std::optional<Number> value = number_at(line_, value_at);
   if (!value) value = non_finite_at(line_, value_at);
-  const bool is_separated = line_.substr(end, value_at - end).find_first_of(":=") != line_.npos;
+  const bool is_separated =
+      has_verb || line_.substr(end, value_at - end).find_first_of(":=") != line_.npos;
   if (!value || (!is_separated && value->integer)) return 0;
   // "per 100 steps" tells a width, "after 100 steps" a place.
   std::string_view name = key_before(at).text;

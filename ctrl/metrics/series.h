@@ -36,6 +36,7 @@ struct SeriesTraits {
   bool percent = false;      ///< a % stands behind it
   bool labelled = false;     ///< a table's row of one class among others
   bool of_class = false;     ///< its lines tell of one class after the other
+  bool of_report = false;    ///< in a report on a model, by class
   bool of_fold = false;      ///< the result of a fold: another model each
   std::uint64_t family = 0;  ///< the same for the same name, phase and kind at another grain
   bool in_table = false;     ///< its name stands in a header, not on its lines

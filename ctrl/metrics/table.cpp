@@ -97,7 +97,7 @@ bool is_name(std::string_view cell) {
   if (cell.empty() || cell.size() > 48 || !std::any_of(cell.begin(), cell.end(), is_letter)) {
     return false;
   }
-  if (cell.find_first_of("={}\"") != std::string_view::npos) return false;
+  if (cell.find_first_of("={}\"") != std::string_view::npos || cell.front() == '\'') return false;
   if (is_wrapper(cell.substr(0, cell.find('(')))) return false;  // "tensor(0.7)"
   for (std::size_t i = 0; i < cell.size(); ++i) {
     if (is_digit(cell[i]) && (i == 0 || is_blank(cell[i - 1]))) return false;  // "loss 6.97"
@@ -189,10 +189,14 @@ bool TableReader::split(std::string_view line, Split how, std::vector<std::strin
       while (at < line.size() && is_blank(line[at])) ++at;
       std::size_t end = at;
       while (end < line.size()) {
+        if (!is_blank(line[end])) {
+          ++end;
+          continue;
+        }
         std::size_t blanks = 0;
         while (end + blanks < line.size() && is_blank(line[end + blanks])) ++blanks;
         if (blanks >= gap || end + blanks == line.size()) break;
-        end += std::max<std::size_t>(blanks, 1);
+        end += blanks;
       }
       if (end > at) cells.push_back(line.substr(at, end - at));
       at = end + (end == at ? 1 : 0);
