@@ -169,12 +169,16 @@ std::vector<std::string> givers_by_left(const LeftDecision& decision,
   return givers;
 }
 
-// Of a group that stays in part: does one that starts come to where workers of it are to leave?
+// Does one that starts, and may do so there, come to where tasks of it are to leave?
 bool makes_way(const QueuePlan& plan, const Placement& before, const Placement& after) {
+  const auto leaves = [&](std::size_t node) {
+    return count_on(before.workers, node) > count_on(after.workers, node) ||
+           count_on(before.ps, node) > count_on(after.ps, node);
+  };
   return std::any_of(plan.starts.begin(), plan.starts.end(), [&](const QueuePlan::Start& start) {
     const std::vector<std::size_t> nodes = nodes_of(start.placed);
     return std::any_of(nodes.begin(), nodes.end(), [&](std::size_t node) {
-      return count_on(before.workers, node) > count_on(after.workers, node);
+      return leaves(node) && (start.barred.empty() || !start.barred[node]);
     });
   });
 }
@@ -207,17 +211,20 @@ Result<QueuePlan> decide_by_left(const QueueView& view) {
     const WaitingTask& job = *jobs.at(place.id);
     (is_running(job) ? plan.standings : waiting)
         .push_back({place.id, job.weight, place.is_starved});
-    // What is to go elsewhere saves itself here first, and starts there when it has come home.
-    const bool gives_room =
-        place.change == LeftChange::park || place.change == LeftChange::move ||
-        (place.change == LeftChange::resize && makes_way(plan, job.placed, place.placed));
-    if (gives_room) plan.parks.push_back(place.id);
     const bool has_left = barred.empty() || std::count(barred.begin(), barred.end(), false) > 0;
     if (place.change == LeftChange::start && has_left) {
       plan.starts.push_back({place.id, start_of(job, place.placed), barred});
     }
     const bool waits = place.change == LeftChange::wait && place.is_starved;
     if (waits && could_ever_fit(view, job)) bar(view, job, barred);
+  }
+  // What is to go elsewhere saves itself here first, and starts there when it has come home.
+  for (const LeftPlace& place : decision->jobs) {
+    const bool leaves = place.change == LeftChange::park || place.change == LeftChange::move ||
+                        place.change == LeftChange::resize;
+    if (leaves && makes_way(plan, jobs.at(place.id)->placed, place.placed)) {
+      plan.parks.push_back(place.id);
+    }
   }
   plan.givers = givers_by_left(*decision, jobs);
   plan.standings.insert(plan.standings.end(), waiting.begin(), waiting.end());

@@ -134,8 +134,15 @@ Result<double> last_kept(sqlite3* db, std::int64_t run) {
 // The rounds that speak of a run, the latest first.
 class RoundSearch {
  public:
-  RoundSearch(sqlite3* db, std::int64_t run, std::size_t count, Explained& found)
-      : db_(db), run_(run), count_(count), found_(found), id_("\"" + found.run.id + "\"") {}
+  // `are_between_hosts`: only those that are about no resource of a host.
+  RoundSearch(sqlite3* db, std::int64_t run, std::size_t count, bool are_between_hosts,
+              Explained& found)
+      : db_(db),
+        run_(run),
+        count_(count),
+        are_between_hosts_(are_between_hosts),
+        found_(found),
+        id_("\"" + found.run.id + "\"") {}
 
   // From `from` until `until`, as far as kMostSearched goes.
   Result<void> read(double from, double until) {
@@ -153,6 +160,7 @@ class RoundSearch {
       const std::string_view state = all.bytes(3), decision = all.bytes(4);
       const std::size_t bytes = state.size() + decision.size();
       searched += bytes;
+      if (are_between_hosts_ && !all.bytes(2).empty()) continue;
       // An id is what an engine gave: letters and digits, so it is in the JSON as it is here.
       if (state.find(id_) == state.npos && decision.find(id_) == decision.npos) continue;
       bytes_ += bytes;
@@ -181,6 +189,7 @@ class RoundSearch {
   sqlite3* db_;
   std::int64_t run_;
   std::size_t count_;
+  bool are_between_hosts_;
   Explained& found_;
   std::string id_;
   std::size_t bytes_ = 0;  // of those that were found
@@ -489,7 +498,7 @@ Result<Explained> Records::explained(const std::string& wanted, std::size_t coun
   } else {
     return run.error();
   }
-  RoundSearch search(db_, number, count, explained);
+  RoundSearch search(db_, number, count, since.has_value(), explained);
   // Later ones do not speak of it, and there may be a month of them to read through. Of one that
   // has moved those between hosts do.
   double last = std::numeric_limits<double>::max();

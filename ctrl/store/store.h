@@ -353,8 +353,9 @@ class Records {
   /// All that is recorded of a container by its full id, and how far its log was read.
   [[nodiscard]] Result<void> forget_history(const std::string& id);
   /// The last `count` rounds that concerned a container, found as history() finds it, oldest first;
-  /// none from before its start or long after its end. With `since` those from then on, of an id
-  /// that no run has as well. Of 16 MiB of rounds, and 8 MiB that concern it: other work waits.
+  /// none from before its start or long after its end. With `since` those between hosts from then
+  /// on, of an id that no run has as well. Of 16 MiB of rounds, and 8 MiB that concern it: other
+  /// work waits.
   /// Errors: ENOENT nothing is known of it.
   [[nodiscard]] Result<Explained> explained(const std::string& name, std::size_t count,
                                             std::optional<double> since = {});

@@ -83,7 +83,7 @@ int print_state(const Session& session, const ExplainOptions& options, std::stri
 }
 
 // Of a job of the queue also what was decided about it there, in order of time; some of it the
-// host itself tells as well.
+// host itself tells as well. The last ones; 0: all.
 std::string with_queue(const boost::json::value& answer, const boost::json::value& queued,
                        std::size_t last) {
   boost::json::array all = list_of(member(answer, "decisions"));
@@ -95,7 +95,7 @@ std::string with_queue(const boost::json::value& answer, const boost::json::valu
   };
   std::stable_sort(all.begin(), all.end(),
                    [&](const auto& a, const auto& b) { return time(a) < time(b); });
-  if (all.size() > last) {
+  if (last > 0 && all.size() > last) {
     all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
   }
   const bool is_cut = is_true(answer, "cut") || is_true(queued, "cut");
@@ -105,9 +105,16 @@ std::string with_queue(const boost::json::value& answer, const boost::json::valu
                                          {"cut", is_cut}});
 }
 
-// flowcond's answer. Errors: it knows neither such a container nor a decision about such a job.
+// When something was decided about it last.
+double latest_in(const boost::json::value& answer) {
+  const boost::json::array& decisions = list_of(member(answer, "decisions"));
+  return decisions.empty() ? 0 : real_of(member(decisions.back(), "time")).value_or(0);
+}
+
+// flowcond's answer, of so many decisions of the host and of the queue; `most` together, 0: all.
+// Errors: it knows neither such a container nor a decision about such a job.
 Result<std::string> ask_daemon(const DaemonClient& daemon, const std::string& name,
-                               const std::string& target, unsigned last) {
+                               const std::string& target, unsigned last, unsigned most) {
   const std::string query = "?last=" + std::to_string(last);
   bool is_missing = false;
   Result<std::string> answer = daemon.get_text(target + query, &is_missing);
@@ -120,7 +127,11 @@ Result<std::string> ask_daemon(const DaemonClient& daemon, const std::string& na
   if (!answer) return or_job(daemon, name, answer.error());
   const Result<boost::json::value> own = parse_json(*answer);
   if (!own || !is_told) return answer;
-  return with_queue(*own, *more, last);
+  // Of two that had the name one after the other the later one.
+  if (member(*own, "id") != member(*more, "id")) {
+    return latest_in(*own) < latest_in(*more) ? queued : answer;
+  }
+  return with_queue(*own, *more, most);
 }
 
 }  // namespace
@@ -154,7 +165,8 @@ int run_explain(const Session& session, const ExplainOptions& options) {
   if (!target) return report(session.terminal, target.error());
   const bool is_text = options.format != "json" && !options.state;
   const unsigned last = options.last > 0 ? options.last : is_text ? kRecent : 1;
-  const Result<std::string> answer = ask_daemon(*daemon, options.container, *target, last);
+  const unsigned most = options.last > 0 || !is_text ? last : 0;
+  const Result<std::string> answer = ask_daemon(*daemon, options.container, *target, last, most);
   if (!answer) return report(session.terminal, answer.error());
   if (options.format == "json" && !options.state) {
     print_json(session.terminal, *answer);

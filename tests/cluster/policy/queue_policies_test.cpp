@@ -85,6 +85,32 @@ TEST_CASE("left parks a group of which a part is to go elsewhere, for one that t
   CHECK(starts("left", view) == "large -group ");
 }
 
+TEST_CASE("left parks a group that ends sooner elsewhere for one that starts after it") {
+  WaitingTask group = runs(task("group", 1, 2), 100, true), large = task("large", 2, 3);
+  group.workers = 2;
+  group.may_spread = true;
+  group.placed.workers = {{0, 1}, {1, 1}};
+  group.left = 1000;
+  large.left = 5000;
+  QueueView view = view_with(2, {group, large});
+  view.nodes.push_back({"h2", {{"cpu", 4}, {"mem", 8e9}}, {{"cpu", 2}, {"mem", 8e9}}});
+  CHECK(starts("left", view) == "large -group ");
+  view.jobs.pop_back();
+  CHECK(starts("left", view).empty());
+}
+
+TEST_CASE("left parks nobody for one that may not start before a starved one") {
+  WaitingTask fixed = runs(task("fixed", 1, 2), 100, false);
+  WaitingTask slow = runs(task("slow", 2, 2), 100, true);
+  WaitingTask quick = task("quick", 990, 2), starved = task("starved", 3, 4);
+  slow.left = 9000;
+  quick.left = 50;
+  QueueView view = view_with(0, {fixed, slow, quick, starved});
+  CHECK(starts("left", view) == "quick -slow ");
+  view.starve_limit = 900;
+  CHECK(starts("left", view).empty());
+}
+
 TEST_CASE("fifo starts all that fit in their order and none behind one that does not") {
   const QueueView view = view_with(3, {task("a", 1, 1), task("b", 2, 3), task("c", 3, 1)});
   CHECK(starts("fifo", view) == "a ");

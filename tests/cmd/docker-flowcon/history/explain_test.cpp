@@ -198,6 +198,38 @@ TEST_CASE_METHOD(ExplainFixture, "of one that runs they come in between, each on
   CHECK(run({"vae", "--state"}).out == "{\"a\":2}\n");
 }
 
+TEST_CASE_METHOD(ExplainFixture, "what started a job is shown after many decisions of its host") {
+  std::string many;
+  for (int i = 0; i < 50; ++i) {
+    many += (many.empty() ? "" : ",") + decision(std::to_string(100 + i), "executor", "host");
+  }
+  std::string start = decision("10", "left", "starts on gpu1");
+  start.replace(start.find("\"cpu\""), 5, "\"\"");
+  reply(200, answer_of(many));
+  fake.answer("GET /v1/queue/vae/explain?last=50", 200, answer_of(start));
+
+  const std::string out = run({"vae"}).out;
+
+  CHECK(out.find("host") != std::string::npos);
+  CHECK(out.find("starts on gpu1") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ExplainFixture, "of a container and a job that had one name the later is shown") {
+  const auto of_job = [](const std::string& time) {
+    std::string text = answer_of(decision(time, "left", "job"));
+    return text.replace(text.find("4c01"), 4, "5d02");
+  };
+  reply(200, answer_of(decision("20", "executor", "earlier run")));
+  fake.answer("GET /v1/queue/vae/explain?last=50", 200, of_job("30"));
+  const std::string job = run({"vae"}).out;
+  CHECK(job.find("job") != std::string::npos);
+  CHECK(job.find("earlier run") == std::string::npos);
+  fake.answer("GET /v1/queue/vae/explain?last=50", 200, of_job("10"));
+  const std::string later = run({"vae"}).out;
+  CHECK(later.find("job") == std::string::npos);
+  CHECK(later.find("earlier run") != std::string::npos);
+}
+
 TEST_CASE_METHOD(ExplainFixture, "answers of a wrong shape are no crash") {
   for (const std::string answer :
        {"{}", R"({"decisions":7})", R"({"decisions":[7]})", R"({"decisions":[{}]})",
