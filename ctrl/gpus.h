@@ -22,7 +22,7 @@ struct HostGpu {
 struct GpuDevices {
   static constexpr std::int64_t kAll = -1;
   std::int64_t count = 0;        ///< or kAll
-  std::vector<std::string> ids;  ///< numbers or UUIDs, as they were given
+  std::vector<std::string> ids;  ///< numbers or UUIDs, as they were given; not "all"
   [[nodiscard]] bool is_none() const { return count == 0 && ids.empty(); }
   /// How many these are on a host that has `all`.
   [[nodiscard]] std::size_t size(std::size_t all) const;

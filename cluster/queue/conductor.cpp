@@ -299,8 +299,8 @@ void Conductor::obey(const std::vector<JobOrder>& orders) {
       if (!is_taken) job->order.reset();
       if (!is_taken) continue;
     }
-    const bool is_ticket = order.op == Order::Op::start && stays && !job->entry.group;
-    if (const std::string why = is_ticket ? room_.why_gpus_taken(*job) : ""; !why.empty()) {
+    const bool is_here = order.op == Order::Op::start && stays;
+    if (const std::string why = is_here ? room_.why_gpus_taken(*job) : ""; !why.empty()) {
       job->order.reset();
       job->obstacle = why;
       continue;

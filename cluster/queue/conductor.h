@@ -83,6 +83,7 @@ class Conductor {
               bool is_kept);
   void keep_round(double now, const ctrl::policy::Round& round);
   [[nodiscard]] bool has_partners() const;
+  [[nodiscard]] bool may_hear_of_gpus() const;
   void report_jobs(HostJobs& report);
   [[nodiscard]] ReportedJob report_job(Job& job, double pause) const;
   void report_group(Job& job, bool runs, ReportedJob& reported) const;
@@ -98,6 +99,7 @@ class Conductor {
   HostRoom& room_;
   Cargo cargo_;
   Decisions decisions_;  ///< that it has made as the coordinator
+  double begun_ = world_.clock.steady();
   bool is_due_ = true;
   bool is_looking_soon_ = false;
   bool is_gathering_ = false;

@@ -17,6 +17,7 @@ constexpr double kLeastCores = 0.05;
 constexpr double kMostLeft = 1e12;  // seconds; peers are told no more
 constexpr double kMoment = 30;      // seconds in which a worker that is stopped has gone
 constexpr double kWeighing = 60;    // seconds in which a job is to be weighed
+constexpr double kHearing = 60;     // seconds from the start in which hosts tell what they have
 constexpr int kMostEstimates = 50;  // at a decision; each takes up to a millisecond
 
 // A group that is over but for tasks, such as its servers, which are being stopped and have their
@@ -224,12 +225,20 @@ ReportedJob Conductor::report_job(Job& job, double pause) const {
   return reported;
 }
 
+// A host that has not told yet what it has may have some, where nobody who has told has any.
+bool Conductor::may_hear_of_gpus() const {
+  const std::vector<Neighbour> all = world_.network.neighbours();
+  return world_.clock.steady() < begun_ + kHearing &&
+         std::any_of(all.begin(), all.end(), [](const Neighbour& one) { return !one.state; });
+}
+
 // A waiting job that has not been estimated yet would start with the default request: it is left
 // out until it has been, which is soon.
 void Conductor::report_jobs(HostJobs& report) {
   const double pause = report.pause.value_or(PauseMeter().seconds());
   const Offers offers = owner_.offers();
-  const bool is_seeking_gpus = world_.host.view().is_seeking_gpus;
+  const bool is_seeking_gpus =
+      world_.host.view().is_seeking_gpus || (offers.largest.gpu <= 0 && may_hear_of_gpus());
   int estimates = kMostEstimates;
   bool is_late = false;
   for (const JobPtr& job : owner_.jobs().by_arrival()) {

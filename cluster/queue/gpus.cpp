@@ -33,9 +33,11 @@ double GpuLedger::share_of(const ctrl::GpuDevices& devices, double amount) const
   return count > 0 ? std::min(1.0, amount / static_cast<double>(count)) : 0;
 }
 
-double GpuLedger::free() const {
+double GpuLedger::free(double offered) const {
   double free = 0;
-  for (const double used : used_) free += std::max(0.0, 1 - used);
+  for (std::size_t gpu = 0; gpu < used_.size() && static_cast<double>(gpu) < offered; ++gpu) {
+    free += std::max(0.0, 1 - used_[gpu]);
+  }
   return free;
 }
 

@@ -22,8 +22,8 @@ class GpuLedger {
  public:
   GpuLedger(const std::vector<ctrl::HostGpu>& gpus, const std::vector<GpuHolder>& holders);
 
-  /// GPUs that nobody has.
-  [[nodiscard]] double free() const;
+  /// GPUs that nobody has, of the first `offered`.
+  [[nodiscard]] double free(double offered) const;
   /// Why one that asks for so much, and is given these, has to wait, in words; "" = it has not.
   [[nodiscard]] std::string why_taken(const ctrl::GpuDevices& devices, double amount) const;
   /// For one of which flowcond says which it gets, of the first `offered`: as policy::decide_share

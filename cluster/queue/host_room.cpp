@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/all_jobs.h"
+#include "cluster/queue/group.h"
 #include "cluster/queue/next_host.h"
 #include "ctrl/policy/host_policies.h"
 
@@ -119,8 +120,10 @@ HostRoom::Room HostRoom::room() const {
     others.memory += use->memory;
   }
   if (host.available > 0) others.available = host.available;
-  if (!host.gpus.empty()) others.gpus = GpuLedger(host.gpus, foreign_gpus(world_.host, own)).free();
   const Offer offer = owner_.offer();
+  if (!host.gpus.empty()) {
+    others.gpus = GpuLedger(host.gpus, foreign_gpus(world_.host, own)).free(offer.gpu);
+  }
   Room room{free_of(offer, holders, others), {}};
   if (others.available) {
     for (const Holder& holder : holders) *others.available += holder.memory;
@@ -170,10 +173,33 @@ std::vector<GpuHolder> HostRoom::gpu_holders(const std::string& but) const {
   };
   for (const auto& [name, given] : given_) {
     const bool is_being_made = world_.clock.steady() < given.until && !is_known(name);
-    if (name != but && is_being_made) holders.push_back(given.holder);
+    if (name != but && is_being_made && is_wanted(given)) holders.push_back(given.holder);
   }
   for (GpuHolder& other : foreign_gpus(world_.host, own)) holders.push_back(std::move(other));
   return holders;
+}
+
+// It may be over by now.
+bool HostRoom::is_wanted(const Given& given) const {
+  const auto& open = owner_.jobs().open();
+  const auto group = open.find(given.group);
+  if (group == open.end() || !group->second->entry.group) return false;
+  const std::vector<JobEntry>& tasks = group->second->entry.group->tasks;
+  return std::any_of(tasks.begin(), tasks.end(), [&](const JobEntry& task) {
+    return task.name == given.holder.name && is_present(task);
+  });
+}
+
+// After a start of flowcond those that run, or were made for a group, are looked at first.
+bool HostRoom::knows_holders() const {
+  if (!tasks_.is_ready()) return false;
+  if (owner_.is_ready()) return true;
+  const auto& open = owner_.jobs().open();
+  return std::all_of(open.begin(), open.end(), [&](const auto& one) {
+    const Job& job = *one.second;
+    const bool is_here = job.entry.at.empty() && !job.entry.task && holds_room(job);
+    return !is_here || job.ticket || given_.contains(job.entry.name);
+  });
 }
 
 GpuLedger HostRoom::gpus_without(const std::string& name) const {
@@ -181,22 +207,30 @@ GpuLedger HostRoom::gpus_without(const std::string& name) const {
 }
 
 std::string HostRoom::why_gpus_taken(const Job& job) const {
-  const bool is_ticket = job.ticket && !job.group && !job.entry.group;
-  if (!is_ticket || job.ticket->gpus.is_none() || job.request.gpu.value <= 0) return "";
-  return gpus_without(job.entry.name).why_taken(job.ticket->gpus, job.request.gpu.value);
+  if (!job.ticket || job.group) return "";
+  const ctrl::GpuDevices& gpus = job.ticket->gpus;
+  const bool is_group = job.entry.group.has_value();
+  const double amount = (is_group ? job.worker_request : job.request).gpu.value;
+  // Workers get others, unless it is said which.
+  if (gpus.is_none() || amount <= 0 || (is_group && gpus.ids.empty())) return "";
+  return gpus_without(job.entry.name).why_taken(gpus, amount);
 }
 
 // None: it gets what docker gives it, or nothing, for that reason.
 ctrl::GpuDevices HostRoom::choose(const boost::json::object& body, const std::string& name,
                                   double gpus, bool is_early, std::string& why) const {
-  const std::vector<ctrl::HostGpu> here = world_.host.view().gpus;
+  const ctrl::HostView host = world_.host.view();
   const boost::json::value* host_config = body.if_contains("HostConfig");
-  if (here.empty() || gpus <= 0 || host_config == nullptr || !host_config->is_object()) return {};
+  if (host_config == nullptr || !host_config->is_object()) return {};
   const ctrl::GpuDevices asked = ctrl::gpus_in(*host_config);
   if (asked.is_none() || !asked.ids.empty()) return {};
+  why = migration::kNoRoomNow;
+  if (host.is_seeking_gpus || !knows_holders()) return {};
+  why.clear();
+  if (host.gpus.empty() || gpus <= 0) return {};
   const double offered = owner_.offer().gpu;
   ctrl::GpuDevices chosen{0, gpus_without(name).choose(gpus, offered)};
-  if (chosen.is_none() && is_early) chosen.ids = GpuLedger(here, {}).choose(gpus, offered);
+  if (chosen.is_none() && is_early) chosen.ids = GpuLedger(host.gpus, {}).choose(gpus, offered);
   if (chosen.is_none()) why = migration::kNoRoomNow;
   return chosen;
 }
@@ -211,7 +245,7 @@ std::string HostRoom::give_gpus(boost::json::object& body, const Job& group, std
       made.at.empty() ? choose(body, made.name, gpus, false, why) : ctrl::GpuDevices();
   if (chosen.is_none()) return why;
   ctrl::set_gpus(body["HostConfig"].get_object(), chosen.ids);
-  given_[made.name] = {{made.name, gpus, chosen}, now + kMaking};
+  given_[made.name] = {{made.name, gpus, chosen}, now + kMaking, group.entry.id};
   return "";
 }
 

@@ -59,9 +59,16 @@ class HostRoom {
   void look();
 
  private:
+  struct Given {
+    GpuHolder holder;
+    double until = 0;   // steady
+    std::string group;  // id of its ticket
+  };
   // Jobs and tasks that have their room here.
   [[nodiscard]] std::vector<Holder> holders() const;
   [[nodiscard]] std::vector<GpuHolder> gpu_holders(const std::string& but) const;
+  [[nodiscard]] bool is_wanted(const Given& given) const;
+  [[nodiscard]] bool knows_holders() const;
   [[nodiscard]] GpuLedger gpus_without(const std::string& name) const;
   [[nodiscard]] ctrl::GpuDevices choose(const boost::json::object& body, const std::string& name,
                                         double gpus, bool is_early, std::string& why) const;
@@ -80,10 +87,6 @@ class HostRoom {
   };
   Early early_;
   // GPUs of containers, by name, until they are looked at.
-  struct Given {
-    GpuHolder holder;
-    double until = 0;  // steady
-  };
   std::map<std::string, Given> given_;
 };
 

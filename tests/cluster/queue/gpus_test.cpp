@@ -8,6 +8,7 @@
 
 #include "ctrl/log.h"
 #include "tests/cluster/queue/group_tasks.h"
+#include "tests/cluster/queue/kill_bench.h"
 #include "tests/cluster/queue/two_queues.h"
 #include "tests/support/catch.h"
 
@@ -45,7 +46,7 @@ GpuDevices gpus_of(const QueueEngine& engine, const std::string& id) {
 
 TEST_CASE("docker gives the first GPUs, and who has them is waited for") {
   const GpuLedger ledger(kTwo, {{"vae", 1, {1, {}}}});
-  CHECK(ledger.free() == 1);
+  CHECK(ledger.free(2) == 1);
   CHECK(ledger.why_taken({1, {}}, 1) ==
         "waits for GPU 0, which vae has; docker gives --gpus 1 the first one: see --gpus device=1 "
         "in docker-flowcon-submit(1)");
@@ -56,6 +57,7 @@ TEST_CASE("docker gives the first GPUs, and who has them is waited for") {
   CHECK(ledger.choose(1, 2) == Ids{"1"});
   CHECK(ledger.choose(2, 2).empty());
   CHECK(ledger.choose(1, 1).empty());  // the second one is not on offer
+  CHECK(ledger.free(1) == 0);
 }
 
 TEST_CASE("shares of a GPU go together on the fullest one that has room") {
@@ -65,8 +67,8 @@ TEST_CASE("shares of a GPU go together on the fullest one that has room") {
   CHECK(ledger.choose(0.5, 2) == Ids{"0"});
   CHECK(ledger.choose(0.6, 2) == Ids{"1"});
   CHECK(ledger.choose(1, 2) == Ids{"1"});
-  CHECK(GpuLedger(kTwo, {{"a", 1, {GpuDevices::kAll, {}}}}).free() == 1);
-  CHECK(GpuLedger(kTwo, {{"a", 1, {}}}).free() == 2);
+  CHECK(GpuLedger(kTwo, {{"a", 1, {GpuDevices::kAll, {}}}}).free(2) == 1);
+  CHECK(GpuLedger(kTwo, {{"a", 1, {}}}).free(2) == 2);
   CHECK(GpuLedger({}, {{"a", 1, {1, {}}}}).choose(1, 1).empty());
 }
 
@@ -160,6 +162,37 @@ TEST_CASE("while it is not known yet what GPUs there are, jobs for them wait and
   CHECK(bench.state("a") == "running");
 }
 
+TEST_CASE("while a host has not told yet whether it has GPUs, jobs for them wait, for a minute") {
+  QueueBench bench;
+  bench.network.add("h2", '2', {}).state.reset();
+  bench.restart();
+  create(bench, "a", asking("1"));
+  create(bench, "plain", {});
+  bench.run(5);
+  CHECK(bench.state("a") == "waiting");
+  CHECK(bench.state("plain") == "running");
+  SECTION("it has none") {
+    bench.network.neighbours_.front().state.emplace();
+    bench.run(5);
+  }
+  SECTION("it is silent") { bench.run(65); }
+  CHECK(bench.state("a") == "running");
+}
+
+TEST_CASE("what has a GPU that is not on offer takes none from those that are") {
+  QueueBench bench;
+  bench.host.view_.gpus = kTwo;
+  bench.host.config_.queue.offer.gpu = 1;
+  bench.host.view_.jobs = {"lab"};
+  bench.host.uses_["lab"] = {0, 0, {0, {"0"}}};
+  const auto free = [&] {
+    return number(member(bench.call("GET", "/v1/queue").body, "free"), "gpu");
+  };
+  CHECK(free() == 0);
+  bench.host.uses_["lab"] = {0, 0, {0, {"1"}}};
+  CHECK(free() == 1);
+}
+
 TEST_CASE("a job for more GPUs than any host has is refused") {
   QueueBench bench;
   bench.host.view_.gpus = kOne;
@@ -218,6 +251,62 @@ TEST_CASE("each worker gets a GPU of its own, and a parameter server none") {
   create(bench, "vae", asking("1"));
   bench.run(5);
   CHECK(bench.note("vae") == "waits for GPU 0, which net-w0 has");
+}
+
+TEST_CASE("a group for which it is said which GPU it gets waits for that") {
+  QueueBench bench;
+  bench.host.view_.gpus = kTwo;
+  const std::string vae = create(bench, "vae", asking("1"));
+  bench.run(3);
+  bench.engine.create("net",
+                      {{"flowcon.queue", "true"},
+                       {"flowcon.request", "cpu=1,mem=1G,gpu=0.5"},
+                       {"flowcon.workers", "2"}},
+                      asking("0", R"(["0"])"));
+  bench.run(5);
+  CHECK(bench.state("net") == "waiting");
+  CHECK(bench.note("net") == "waits for GPU 0, which vae has");
+  bench.engine.end_with(vae, 0);
+  bench.run(12);
+  CHECK(bench.state("net") == "running");
+}
+
+TEST_CASE("workers have GPUs of their own, whatever fails") {
+  at_each_wait([](KillBench& bench) {
+    bench.host.view_.gpus = kTwo;
+    bench.engine.create(
+        "vae",
+        {{"flowcon.queue", "true"}, {"flowcon.request", "cpu=1,mem=1G"}, {"flowcon.workers", "2"}},
+        asking("1"));
+    for (int turn = 0; turn < 200 && running(bench.engine) < 2; ++turn) bench.run(1);
+    REQUIRE(running(bench.engine) == 2);
+    Ids ids;
+    for (const auto& [name, box] : tasks_of(bench.engine)) {
+      if (box->copy != Copy::running) continue;
+      for (const std::string& id : gpus_of(bench.engine, box->id).ids) ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    REQUIRE(ids == Ids{"0", "1"});
+  });
+}
+
+TEST_CASE("a group's GPUs are free when it has ended, however soon") {
+  QueueBench bench;
+  bench.host.view_.gpus = kOne;
+  bench.engine.create("net",
+                      {{"flowcon.queue", "true"},
+                       {"flowcon.request", "cpu=1,mem=1G"},
+                       {"flowcon.workers", "1"},
+                       {"flowcon.ps", "1"}},
+                      asking("1"));
+  bench.run(8);
+  REQUIRE(bench.state("net") == "running");
+  CHECK(bench.call("POST", "/v1/queue/net/cancel", "{}").status == 200);
+  bench.run(8);
+  REQUIRE(bench.state("net") == "cancelled");
+  create(bench, "vae", asking("1"));
+  bench.run(5);
+  CHECK(bench.state("vae") == "running");
 }
 
 TEST_CASE("jobs on another host get GPUs that nobody has there, if it gives any") {

@@ -32,11 +32,20 @@ TEST_CASE("what docker gives by --gpus is read from the requests for devices") {
       host_config(R"([{"Count":0,"DeviceIDs":["1","GPU-a"],"Capabilities":[["utility","gpu"]]}])"));
   CHECK(by_id.ids == std::vector<std::string>{"1", "GPU-a"});
   for (const char* none : {"null", "[]", "7", R"([{"Count":1,"Capabilities":[["tpu"]]}])",
+                           R"([{"Count":1,"Capabilities":[["gpu","tpu"]]}])",
                            R"([{"Driver":"other","Count":1,"Capabilities":[["gpu"]]}])", "[7]"}) {
     INFO(none);
     CHECK(gpus_in(host_config(none)).is_none());
   }
   CHECK(gpus_in(host_config("[" + kDisk + "]")).is_none());
+  for (const char* one : {R"([{"Count":1,"Capabilities":[["tpu"],["compute","utility"]]}])",
+                          R"([{"Driver":"nvidia","Count":1,"Capabilities":null}])"}) {
+    INFO(one);
+    CHECK(gpus_in(host_config(one)).count == 1);
+  }
+  const GpuDevices all =
+      gpus_in(host_config(R"([{"Count":0,"DeviceIDs":["all"],"Capabilities":[["gpu"]]}])"));
+  CHECK((all.count == GpuDevices::kAll && all.ids.empty()));
 }
 
 TEST_CASE("the first GPUs, all, or those that are named have places on the host") {
@@ -45,7 +54,8 @@ TEST_CASE("the first GPUs, all, or those that are named have places on the host"
   CHECK(GpuDevices{3, {}}.places(kGpus) == Places{0, 1});  // one of the first three is lost
   CHECK(GpuDevices{GpuDevices::kAll, {}}.places(kGpus) == Places{0, 1, 2});
   CHECK(GpuDevices{0, {"3", "GPU-a"}}.places(kGpus) == Places{0, 2});
-  CHECK(GpuDevices{0, {"2", "GPU-x", ""}}.places(kGpus).empty());
+  CHECK(GpuDevices{0, {"2", "GPU-x", "GPU-", ""}}.places(kGpus).empty());
+  CHECK(GpuDevices{0, {"GPU-b4"}}.places({{0, "GPU-a1-7"}, {1, "GPU-b4-9"}}) == Places{1});
   CHECK(GpuDevices{}.places(kGpus).empty());
   CHECK((GpuDevices{GpuDevices::kAll, {}}.size(3) == 3 && GpuDevices{0, {"7"}}.size(3) == 1));
 }
