@@ -17,8 +17,10 @@ class Hosts : public TwoQueues {
 
   /// One job has all of h2, and another waits beside it.
   std::string fill_home() {
+    h1.host.config_.queue.offer.is_none = true;
     first = submit("first", 1);
     REQUIRE(until([&] { return h2.engine.runs(first); }, 20));
+    h1.host.config_.queue.offer.is_none = false;
     return submit("second", 1);
   }
   bool says(const std::string& words) {

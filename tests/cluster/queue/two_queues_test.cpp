@@ -52,9 +52,10 @@ TEST_CASE("a second container with the labels of a task is not taken for it") {
   CHECK(hosts.h1.engine.runs(task));
 }
 
-TEST_CASE("a job that fits at home stays there") {
+TEST_CASE("a job that fits at home stays there with its image, although another host is idler") {
   const Quiet quiet;
   TwoQueues hosts;
+  hosts.h2.goods.image_bytes_ = 1U << 30;
   const std::string ticket = hosts.submit("small", 1);
   REQUIRE(hosts.comes_to("small", "running", 20));
   CHECK(hosts.h2.engine.runs(ticket));

@@ -43,7 +43,7 @@ TEST_CASE("a number with a decimal comma is not read in part") {
   Spec named;
   named.metric = "loss";
   CHECK(test::report_on(log, named).count == 0);
-  const Report alone = test::report_on("loss: 2,3800\nloss: 2,1200\nloss: 1,9800\n", {});
+  const Report alone = test::report_on("loss: 2,3800\nloss: 2,1200\nloss: 1,9800\n", {}, 10);
   CHECK(alone.metric.empty());
   CHECK(alone.warning == both.warning);
 }
