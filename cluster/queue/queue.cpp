@@ -304,10 +304,11 @@ ctrl::api::Routes Queue::routes() {
   return {
       get("/v1/queue", "The jobs that wait or run, and the last ones that have ended.",
           by(*this, &Queue::list), {{"ended", true, 0, kKeptJobs}}),
-      get("/v1/queue/NAME", "All that is known of a job; the coordinator is asked for `decisions`.",
-          by(*this, &Queue::show), {{"decisions", true, 0, 1}}),
+      // Before the next, whose NAME may have a slash.
       get("/v1/queue/NAME/explain", "The coordinator's last decisions about a job, and why.",
           by(*this, &Queue::explain), {{"last", true, 1, 1000}}),
+      get("/v1/queue/NAME", "All that is known of a job; the coordinator is asked for `decisions`.",
+          by(*this, &Queue::show), {{"decisions", true, 0, 1}}),
       post("/v1/queue/NAME/hold", "Keeps a waiting job from being started.", verb("hold")),
       post("/v1/queue/NAME/release", "Takes hold back.", verb("release")),
       post("/v1/queue/NAME/cancel", "Removes a waiting job, stops a running one.", verb("cancel")),

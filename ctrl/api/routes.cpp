@@ -45,9 +45,7 @@ std::optional<std::string_view> name_in(std::string_view path, std::string_view 
   const bool fits = path.size() > before.size() + behind.size() && path.starts_with(before) &&
                     path.ends_with(behind);
   if (!fits) return std::nullopt;
-  const std::string_view name =
-      path.substr(before.size(), path.size() - before.size() - behind.size());
-  return name.find('/') == name.npos ? std::optional(name) : std::nullopt;
+  return path.substr(before.size(), path.size() - before.size() - behind.size());
 }
 
 std::optional<double> number_of(std::string_view text, const Parameter& parameter) {

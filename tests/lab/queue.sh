@@ -104,15 +104,15 @@ check "  there" is "$(on h2 docker logs saves 2>/dev/null | tail -n 1)" resumed
 
 job leaves cpu=1,mem=200M 'echo begins; trap "echo saved >/out/step; exit 0" USR1; [ ! -e /out/step ] || { echo resumed; exit 0; }; while :; do sleep 0.2; done' \
   -v leaves:/out --label flowcon.checkpoint.signal=SIGUSR1 --label flowcon.checkpoint.timeout=20
-job stays cpu=1,mem=150M 'echo begins; until [ -e /go ]; do sleep 0.2; done'
-for name in leaves stays; do soon "a job runs there" job_runs_on h1 "$name"; done
-drains() { holds "$(on h2 docker flowcon peer drain h1 2>&1)" "stays (a job that cannot save itself"; }
+job remains cpu=1,mem=150M 'echo begins; until [ -e /go ]; do sleep 0.2; done'
+for name in leaves remains; do soon "a job runs there" job_runs_on h1 "$name"; done
+drains() { holds "$(on h2 docker flowcon peer drain h1 2>&1)" "remains (a job that cannot save itself"; }
 soon "a host that is to drain says what stays" drains
 waits_for_undrain() { job_has leaves '.state == "waiting" and (.held | not) and (.note | test("until h1 stops draining"))'; }
 soon "a job there that can save itself does, and waits" waits_for_undrain
-check "one that cannot runs on" job_is stays running
-must on h1 docker exec stays busybox touch /go
-soon "  to its end" job_is stays "done"
+check "one that cannot runs on" job_is remains running
+must on h1 docker exec remains busybox touch /go
+soon "  to its end" job_is remains "done"
 must on h2 docker flowcon peer undrain h1
 soon "then the other one goes on from what it has saved" job_is leaves "done"
 check "  there" is "$(on h2 docker logs leaves 2>/dev/null | tail -n 1)" resumed
