@@ -203,7 +203,7 @@ terminal 80 24 LANG=C
 begin_top
 only_ascii() { is "$(seen | LC_ALL=C grep -c '[^ -~]')" 0; }
 check "without UTF-8 every character is ASCII" only_ascii
-check "the arrow and the trend, too" shows "loss [0-9.e+]+ v .*% [_.'^-]+"
+check "the arrow and the trend, too" shows "loss [0-9.e+]+ v .*(%|--) [_.'^-]+"
 keys q
 terminal 80 24 LANG=xx_YY.UTF-8
 begin_top
@@ -275,7 +275,7 @@ terminal 80 24
 begin_top
 check "the heading names the policy" shows '^[^ ]+  [0-9:]+  weight  policy milestone'
 check "and not the numbers of another one" hides 'alpha|interval'
-eventually "the rows have limits" shows 'learn1 +[NC]L +[0-9.]+%'
+eventually "the rows have limits" shows 'learn1 +loss .*% +[0-9.]+%'
 check "the one below says why" shows '^(learn1|flat1|evil1): milestone: [1-3] of 3, '
 keys '?'
 eventually "? says what the lists mean by it" shows 'NL before its usable model'

@@ -63,11 +63,11 @@ soon "what waited has its room" job_is second "done"
 
 # --- at home only -----------------------------------------------------------------------------------------
 
-job stays cpu=1,mem=50M 'until [ -e /go ]; do sleep 0.2; done'
-soon "a job that fits at home runs there, though another host is idler" job_has stays '.state == "running" and .host == null'
+job stays cpu=1,mem=50M 'until [ -e /go ]; do sleep 0.2; done' -v /etc:/host:ro
+soon "a job with a folder of its host runs there, though another one is idler" job_has stays '.state == "running" and .host == null'
 job mounts cpu=1,mem=50M 'echo begins' -v /etc:/host:ro
 is_bound() { job_has mounts '.state == "waiting" and (.held | not) and (.note | test("it runs on h2 only: it mounts ./etc."))'; }
-soon "one with a folder of its host waits for that beside a free one, and says why" is_bound
+soon "another one waits for that beside a free host, and says why" is_bound
 must on h2 docker exec stays busybox touch /go
 soon "  and runs there" job_is mounts "done"
 check "  once" is "$(began mounts)" 1
