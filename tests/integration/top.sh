@@ -278,7 +278,7 @@ check "and not the numbers of another one" hides 'alpha|interval'
 eventually "the rows have limits" shows 'learn1 +loss .*% +[0-9.]+%'
 check "the one below says why" shows '^(learn1|flat1|evil1): milestone: [1-3] of 3, '
 keys '?'
-eventually "? says what the lists mean by it" shows 'NL before its usable model'
+eventually "? says what the lists mean by it" shows 'NL: before its usable model'
 keys q
 eventually "and goes back" shows '^q quit'
 keys q
