@@ -100,6 +100,8 @@ CONF
       jq -e '.data.alerts[] | select(.labels.alertname == "FlowconDiverging" and .labels.container == "nan1")' >/dev/null
   }
   eventually "the alert about the diverging one is pending" pending
+  must docker create --name queued --network none --label flowcon.queue=hold "$IMAGE" true >/dev/null
+  eventually "a job of the queue is counted" prometheus_says 'sum(flowcon_queue_jobs)' 1
   # Each question of the dashboard, its variables set to all.
   dashboard_answers() {
     local expression bad=0

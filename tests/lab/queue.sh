@@ -195,7 +195,7 @@ on_both() { is "$(host_api h2 /v1/queue | jq -r '[.jobs[] | select(.state == "ru
 soon "two jobs fill two other hosts" on_both
 there=$(host_api h2 /v1/queue | jq -r '.jobs[] | select(.state == "running" and .host == "h3").name')
 job after cpu=1,mem=300M 'echo begins; until [ -e /go ]; do sleep 0.2; done'
-soon "one more waits" job_has after '.state == "waiting" and (.note | test("^waits for "))'
+soon "one more waits" job_has after '.state == "waiting" and (.note | test("^(waits for|next on) "))'
 flowcond_kill h1
 must on h3 docker exec "$there" busybox touch /go
 soon "where room comes free after the coordinator's death the next one decides, and it starts" job_runs_on h3 after
