@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policies by name.
+#include <algorithm>
+
 #include "base/text.h"
 #include "sim/drive_cluster.h"
 #include "sim/oracles.h"
@@ -58,7 +60,9 @@ std::vector<PolicyKind> host_policies() {
   all.push_back(
       on_hosts("flowcon-weight", "FlowCon as flowcond does it: limits are weights", "flowcon"));
   for (const ctrl::policy::HostPolicyKind& kind : ctrl::policy::host_policies()) {
-    if (kind.name == "free" || kind.name == "flowcon") continue;
+    const bool is_there = std::any_of(all.begin(), all.end(),
+                                      [&](const PolicyKind& one) { return one.name == kind.name; });
+    if (is_there) continue;
     all.push_back(on_hosts(kind.name, kind.summary, kind.name));
   }
   return all;

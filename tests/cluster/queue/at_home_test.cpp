@@ -2,7 +2,6 @@
 // Jobs that wait for their own host beside one that is free, through the real queues and movers of
 // both: what they would take along is known before they go, or that they cannot.
 #include "cluster/migration/plan/refusals.h"
-#include "ctrl/log.h"
 #include "tests/cluster/queue/two_queues.h"
 
 namespace flowcon::cluster::test {
@@ -10,10 +9,7 @@ namespace {
 
 class Hosts : public TwoQueues {
  public:
-  Hosts() { ctrl::log::set_level(ctrl::log::Level::error); }
-  ~Hosts() { ctrl::log::set_level(ctrl::log::Level::info); }
-  Hosts(const Hosts&) = delete;
-  Hosts& operator=(const Hosts&) = delete;
+  const Quiet quiet;
 
   /// One job has all of h2, and another waits beside it.
   std::string fill_home() {

@@ -3,7 +3,6 @@
 #include <map>
 #include <string>
 
-#include "ctrl/log.h"
 #include "tests/cluster/queue/two_queues.h"
 
 namespace flowcon::cluster::test {
@@ -11,10 +10,7 @@ namespace {
 
 class DrainedQueues : public TwoQueues {
  public:
-  DrainedQueues() { ctrl::log::set_level(ctrl::log::Level::error); }
-  ~DrainedQueues() { ctrl::log::set_level(ctrl::log::Level::info); }
-  DrainedQueues(const DrainedQueues&) = delete;
-  DrainedQueues& operator=(const DrainedQueues&) = delete;
+  const Quiet quiet;
 };
 
 const std::map<std::string, std::string> kSaves{{"flowcon.checkpoint.signal", "SIGUSR1"}};

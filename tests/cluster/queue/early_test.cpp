@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "base/file.h"
-#include "ctrl/log.h"
 #include "tests/cluster/queue/two_queues.h"
 
 namespace flowcon::cluster::test {
@@ -13,10 +12,7 @@ namespace {
 
 class Hosts : public TwoQueues {
  public:
-  Hosts() { ctrl::log::set_level(ctrl::log::Level::error); }
-  ~Hosts() { ctrl::log::set_level(ctrl::log::Level::info); }
-  Hosts(const Hosts&) = delete;
-  Hosts& operator=(const Hosts&) = delete;
+  const Quiet quiet;
 
   /// Its copy on h1; null: there is none.
   const Box* copy(const std::string& name) const {

@@ -10,9 +10,18 @@
 #include <vector>
 
 #include "cluster/migration/run/movers.h"
+#include "ctrl/log.h"
 #include "tests/cluster/queue/queue_fakes.h"
 
 namespace flowcon::cluster::test {
+
+/// Errors alone are logged while it is there.
+struct Quiet {
+  Quiet() { ctrl::log::set_level(ctrl::log::Level::error); }
+  ~Quiet() { ctrl::log::set_level(ctrl::log::Level::info); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+};
 
 /// What the mover makes has the labels of its plan.
 class TaskEngine : public QueueEngine {

@@ -5,17 +5,8 @@
 
 #include <csignal>
 
-#include "ctrl/log.h"
-
 namespace flowcon::cluster::test {
 namespace {
-
-struct Quiet {
-  Quiet() { ctrl::log::set_level(ctrl::log::Level::error); }
-  ~Quiet() { ctrl::log::set_level(ctrl::log::Level::info); }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
-};
 
 TEST_CASE("a job without room at home runs where there is room, and comes home") {
   const Quiet quiet;
