@@ -94,6 +94,16 @@ std::string hint(const CgroupFs& fs, const std::string& group, const Error& erro
              : "";
 }
 
+// Nanoseconds.
+Result<std::uint64_t> read_usage(const CgroupFs& fs, const std::string& group) {
+  if (!fs.is_v2("cpuacct")) {
+    return read_number<std::uint64_t>(fs, "cpuacct", group, "cpuacct.usage");
+  }
+  const auto microseconds = read_keyed(fs, "cpuacct", group, "cpu.stat", "usage_usec");
+  if (!microseconds) return microseconds.error();
+  return *microseconds * 1000;
+}
+
 }  // namespace
 
 CpuSetting clamp_to_kernel(CpuSetting setting, bool is_v2) {
@@ -157,12 +167,9 @@ Result<void> write_cpu(CgroupFs& fs, const Group& group, const CpuSetting& wante
 
 Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group) {
   if (group.cpuacct.empty()) return errno_error(ENOENT, "no cpuacct group to read the use from");
-  if (!fs.is_v2("cpuacct")) {
-    return read_number<std::uint64_t>(fs, "cpuacct", group.cpuacct, "cpuacct.usage");
-  }
-  const auto microseconds = read_keyed(fs, "cpuacct", group.cpuacct, "cpu.stat", "usage_usec");
-  if (!microseconds) return microseconds.error();
-  return *microseconds * 1000;
+  return read_usage(fs, group.cpuacct);
 }
+
+Result<std::uint64_t> read_host_cpu_usage(const CgroupFs& fs) { return read_usage(fs, ""); }
 
 }  // namespace flowcon::cgroups

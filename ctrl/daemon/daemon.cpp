@@ -40,9 +40,13 @@ constexpr double kRestLasts = 300;
 constexpr int kTries = 30;  // of reading what an earlier run has left, between two words of it
 constexpr double kRestorePause = 1;  // seconds
 
+double cores_of_this_machine() {
+  return static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 Host host_of_this_machine(const Config& config) {
   Host host;
-  host.cores = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  host.cores = cores_of_this_machine();
   if (config.cores > 0) host.cores = config.cores;
   host.memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
@@ -75,7 +79,7 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       schedule_(io),
       containers_(world_.containers([this] { schedule_.wake(); })),
       planning_(config_, host_),
-      meter_(io, *world_.fs, host_, roster_.jobs),
+      meter_(io, *world_.fs, host_, cores_of_this_machine(), roster_.jobs),
       notifier_(io, config_, host_name(), world_.clock),
       recorder_(
           io, effects_, records_of(*world_.store), config_, [this] { return world_.clock(); },

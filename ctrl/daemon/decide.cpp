@@ -77,7 +77,8 @@ void Daemon::decide(Moment now) {
   schedule_.is_run_due = false;
   ++shown_.counts.decisions;
   policy::Rounds rounds;
-  schedule_.next_run = now.steady + planning_.decide(roster_.jobs, now, rounds);
+  const double others = meter_.cores_of_others();
+  schedule_.next_run = now.steady + planning_.decide(roster_.jobs, now, others, rounds);
   recorder_.add(now.wall, rounds);
 }
 

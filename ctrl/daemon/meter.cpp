@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/daemon/meter.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double kRestEvery = 15;   // seconds; people see memory and traffic that old
 constexpr double kYoung = 60;       // seconds; a run may end before the next but one
+constexpr double kOthersSpan = 30;  // seconds; the use of other programs, older, counts for little
 constexpr double kClockJump = 2;    // seconds; ntp slews less between two looks
 constexpr double kDriverTime = 10;  // seconds that a GPU's driver has
 constexpr const char* kSilentDriver =
@@ -22,8 +24,9 @@ constexpr const char* kSilentDriver =
 
 }  // namespace
 
-Meter::Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, Jobs& jobs)
-    : io_(io), fs_(fs), host_(host), jobs_(jobs) {}
+Meter::Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, double cores,
+             Jobs& jobs)
+    : io_(io), fs_(fs), host_(host), cores_(cores), jobs_(jobs) {}
 
 void Meter::begin() {
   is_seeking_gpus_ = true;
@@ -61,6 +64,7 @@ void Meter::look(Moment now, bool needs_all) {
       spawn(io_, "gpus", find_gpus());
     }
   }
+  std::uint64_t of_jobs = 0;
   for (auto& [id, job] : jobs_) {
     if (!job.unsupported.empty()) continue;
     Result<std::uint64_t> cpu = cgroups::read_cpu_usage(fs_, job.group);
@@ -71,6 +75,7 @@ void Meter::look(Moment now, bool needs_all) {
     }
     Reading reading{*cpu, job.reading.memory};
     const bool is_new = !job.has_reading;
+    if (!is_new && *cpu > job.reading.cpu_ns) of_jobs += *cpu - job.reading.cpu_ns;
     job.is_memory_read = false;
     if (is_rest_due || !job.has_memory || now.wall - job.begun() < kYoung) {
       read_memory(job, reading);
@@ -78,6 +83,25 @@ void Meter::look(Moment now, bool needs_all) {
     take_reading(job, host_, now, reading);
     if (is_rest_due || is_new) take_traffic(job, now, read_traffic(job));
   }
+  follow_others(now, of_jobs);
+}
+
+void Meter::follow_others(Moment now, std::uint64_t of_jobs) {
+  const Result<std::uint64_t> all = cgroups::read_host_cpu_usage(fs_);
+  if (!all) return;
+  const double seconds = now.steady - host_cpu_at_;
+  if (host_cpu_ && seconds > 0 && *all >= *host_cpu_) {
+    const std::uint64_t used = *all - *host_cpu_;
+    const double cores = used > of_jobs ? static_cast<double>(used - of_jobs) / 1e9 / seconds : 0;
+    others_ += (cores - others_) * -std::expm1(-seconds / kOthersSpan);
+  }
+  host_cpu_ = *all;
+  host_cpu_at_ = now.steady;
+}
+
+// They have the cores that jobs may not use first.
+double Meter::cores_of_others() const {
+  return std::max(0.0, others_ - std::max(0.0, cores_ - host_.cores));
 }
 
 void Meter::read_memory(Job& job, Reading& reading) const {

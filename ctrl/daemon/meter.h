@@ -25,8 +25,9 @@ class Meter {
  public:
   using Jobs = std::map<std::string, Job>;
 
-  /// All have to outlive it.
-  Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, Jobs& jobs);
+  /// All have to outlive it. `cores`: of the machine, of which the host may have fewer.
+  Meter(boost::asio::io_context& io, cgroups::CgroupFs& fs, const Host& host, double cores,
+        Jobs& jobs);
 
   /// Finds GPUs, which nobody waits for.
   void begin();
@@ -36,6 +37,9 @@ class Meter {
   /// where `needs_all`; memory of a young job each time.
   void look(Moment now, bool needs_all);
   [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
+  /// Cores of the host that programs without a job use, over the last half minute or so; 0 where
+  /// the kernel does not tell.
+  [[nodiscard]] double cores_of_others() const;
   /// Of its first GPU; "" = it has none, or none was read yet.
   [[nodiscard]] const std::string& gpu_model() const { return gpu_model_; }
   /// Those that answered last.
@@ -45,6 +49,8 @@ class Meter {
 
  private:
   void follow_clock(Moment now);
+  /// `of_jobs`: nanoseconds of CPU time since the look before.
+  void follow_others(Moment now, std::uint64_t of_jobs);
   void read_memory(Job& job, Reading& reading) const;
   [[nodiscard]] Traffic read_traffic(const Job& job);
   Async<void> find_gpus();
@@ -53,13 +59,17 @@ class Meter {
   boost::asio::io_context& io_;
   cgroups::CgroupFs& fs_;
   Host host_;
+  double cores_;
   Jobs& jobs_;
   double next_rest_ = 0;       // steady; when all but CPU time is read
   std::uint64_t host_io_ = 0;  // bytes of all disks since the host booted
   cgroups::DeviceStacks stacks_;
   cgroups::HostMemory host_memory_;
-  HelperThreads driver_{1};              // with a broken GPU it never answers
-  std::shared_ptr<cgroups::Gpus> gpus_;  // null without a GPU
+  std::optional<std::uint64_t> host_cpu_;  // nanoseconds of all programs at the last look
+  double host_cpu_at_ = 0;                 // steady; that look
+  double others_ = 0;                      // cores of the machine, smoothed
+  HelperThreads driver_{1};                // with a broken GPU it never answers
+  std::shared_ptr<cgroups::Gpus> gpus_;    // null without a GPU
   bool is_reading_gpus_ = false;
   bool is_driver_late_ = false;  // asked again once it has answered
   std::string gpu_model_;

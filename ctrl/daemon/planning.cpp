@@ -26,12 +26,14 @@ policy::HostParameters parameters_of(const Config& config, const Host& host) {
 
 Planning::Planning(const Config& config, const Host& host)
     : host_(host),
+      usable_(config.usable_cpu()),
       forecaster_(host.cores, policy::PlannerParameters().least),
       name_(config.policy),
       policy_(policy::find_host_policy(name_)->make(parameters_of(config, host), forecaster_)) {}
 
 void Planning::configure(const Config& config, const Jobs& jobs) {
   const policy::HostParameters parameters = parameters_of(config, host_);
+  usable_ = config.usable_cpu();
   if (config.policy == name_) return policy_->configure(parameters);
   const double interval = policy_->interval();
   name_ = config.policy;
@@ -53,9 +55,19 @@ bool Planning::is_member(const std::string& id) const {
   return std::find(members_.begin(), members_.end(), id) != members_.end();
 }
 
-double Planning::decide(Jobs& jobs, Moment now, policy::Rounds& rounds) {
+// What the members use is there, whatever else has been measured.
+double Planning::cores_there(const Jobs& jobs, double others) const {
+  double used = 0;
+  for (const auto& [id, job] : jobs) {
+    (is_member(id) ? used : others) += job.cpu_share.value_or(0) * host_.cores;
+  }
+  return std::min(std::max(host_.cores - others, used), usable_ * host_.cores);
+}
+
+double Planning::decide(Jobs& jobs, Moment now, double others, policy::Rounds& rounds) {
   policy::HostView view;
   view.now = now;
+  view.cores_there = cores_there(jobs, others);
   for (const std::string& id : members_) view.jobs.push_back(view_of(jobs.at(id)));
   for (const auto& [id, job] : jobs) {
     if (job.unsupported.empty() && !is_member(id)) view.watched.push_back(view_of(job));

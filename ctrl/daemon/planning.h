@@ -26,8 +26,9 @@ class Planning {
   void configure(const Config& config, const Jobs& jobs);
   /// Who shares the host, in order of arrival. True: it is to be decided at once.
   bool follow(const std::vector<std::string>& active, policy::Rounds& rounds);
-  /// Puts each job where the policy says; the seconds until it wants to decide again.
-  double decide(Jobs& jobs, Moment now, policy::Rounds& rounds);
+  /// Puts each job where the policy says; the seconds until it wants to decide again. `others`:
+  /// cores that programs without a job use.
+  double decide(Jobs& jobs, Moment now, double others, policy::Rounds& rounds);
   /// A job whose limits stayed while one flowcond took the place of another.
   void resume(const Job& job);
   void resume_interval(double interval) { policy_->resume_interval(interval); }
@@ -54,7 +55,10 @@ class Planning {
   [[nodiscard]] bool all_completing() const { return policy_->all_completing(); }
 
  private:
+  [[nodiscard]] double cores_there(const Jobs& jobs, double others) const;
+
   Host host_;
+  double usable_;  ///< share of its cores that all jobs can use together
   policy::Forecaster forecaster_;
   std::string name_;
   std::unique_ptr<policy::HostPolicy> policy_;

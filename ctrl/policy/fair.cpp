@@ -11,6 +11,10 @@ namespace {
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr double kSame = 1e-9;  // share of the work that rounding may leave over
 constexpr double kNews = 0.02;  // share; expectations that change by less change no end
+// Share of the cores that is there at least: a host that others have wholly is so for a while only.
+constexpr double kLeastThere = 0.01;
+
+bool is_news(double now, double before) { return !(std::fabs(now - before) <= kNews * before); }
 
 // The same share for each, none above its width; what one leaves goes to the others. `jobs` by
 // width, the narrowest first.
@@ -82,14 +86,16 @@ void FairWorld::expect(const std::string& id, double total, double width) {
   FairJob& job = found->second;
   job.total = std::isnan(total) ? kForever : total;
   job.width = std::clamp(width, 1e-6, cores_);
-  const auto is_news = [](double now, double before) {
-    return !(std::fabs(now - before) <= kNews * before);
-  };
   if (is_news(job.total, job.told_total) || is_news(job.width, job.told_width)) is_stale_ = true;
 }
 
+void FairWorld::set_cores_there(double cores) {
+  there_ = std::clamp(cores, kLeastThere * cores_, cores_);
+  if (is_news(there_, told_there_)) is_stale_ = true;
+}
+
 void FairWorld::advance(double now) {
-  go_on(jobs_, cores_, now_, now);
+  go_on(jobs_, there_, now_, now);
   now_ = std::max(now_, now);
   std::erase_if(jobs_, [](const auto& job) { return job.second.is_gone && job.second.ended; });
 }
@@ -97,13 +103,14 @@ void FairWorld::advance(double now) {
 const std::map<std::string, double>& FairWorld::ends() {
   if (!is_stale_) return ends_;
   is_stale_ = false;
+  told_there_ = there_;
   for (auto& [id, job] : jobs_) {
     job.told_total = job.total;
     job.told_width = job.width;
   }
   std::map<std::string, FairJob> all = jobs_;
   std::erase_if(all, [](const auto& job) { return !(job.second.total < kForever); });
-  go_on(all, cores_, now_, kForever);
+  go_on(all, there_, now_, kForever);
   ends_.clear();
   for (const auto& [id, job] : all) {
     if (!job.is_gone && job.ended) ends_[id] = *job.ended;

@@ -24,7 +24,7 @@ struct FairJob {
 
 class FairWorld {
  public:
-  explicit FairWorld(double cores) : cores_(cores) {}
+  explicit FairWorld(double cores) : cores_(cores), there_(cores) {}
 
   /// A job that begins here with `used` behind it.
   void add(const std::string& id, double used);
@@ -34,17 +34,21 @@ class FairWorld {
   void remove(const std::string& id) { is_stale_ = jobs_.erase(id) > 0 || is_stale_; }
   /// What is known of it by now.
   void expect(const std::string& id, double total, double width);
+  /// From now on so many of its cores are there for the jobs: other programs have the rest.
+  void set_cores_there(double cores);
   /// Time goes on to `now`, in seconds on any clock that never goes back.
   void advance(double now);
   /// When each job that is still here ends there, on the same clock: ended already, or as expected
   /// with nobody else to come. Worked out anew when who is there has changed, or what is expected
-  /// by more than a fiftieth.
+  /// or there by more than a fiftieth.
   [[nodiscard]] const std::map<std::string, double>& ends();
   /// CPU seconds that it would have used by now; 0 where it is not known.
   [[nodiscard]] double used(const std::string& id) const;
 
  private:
   double cores_;
+  double there_;
+  double told_there_ = 0;  ///< as when ends() was last worked out
   double now_ = 0;
   std::map<std::string, FairJob> jobs_;
   std::map<std::string, double> ends_;

@@ -37,6 +37,7 @@ struct HostView {
   Moment now;
   std::vector<JobView> jobs;     ///< those that share the host, as follow() was told
   std::vector<JobView> watched;  ///< others, whose growth is measured all the same: paused ones
+  std::optional<double> cores_there;  ///< that other programs leave to `jobs`; empty: all
 };
 
 /// Where a job stands by one resource. Units: `limit` a share of the host in (0,1]; growth as in

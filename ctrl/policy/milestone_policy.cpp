@@ -138,6 +138,7 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
   const PlannerParameters& planner = parameters().planner;
   const double cores = parameters().host.cores;
   fair_.advance(view.now.steady);
+  fair_.set_cores_there(view.cores_there.value_or(cores));
   meet(view.jobs);
   MilestoneState state;
   state.cores = cores;

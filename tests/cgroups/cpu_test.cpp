@@ -234,6 +234,16 @@ TEST_CASE("CPU use is nanoseconds in both versions") {
   CHECK(read_cpu_usage(v2, kGroup).value() == 1234567000);
 }
 
+TEST_CASE("the CPU use of all programs is that of the root group") {
+  FakeCgroups v1 = v1_host();
+  v1.set("", "cpuacct.usage", "5000000001");
+  CHECK(read_host_cpu_usage(v1).value() == 5000000001);
+  FakeCgroups v2 = v2_host();
+  CHECK(read_host_cpu_usage(v2).error().code.value() == ENOENT);
+  v2.set("", "cpu.stat", "usage_usec 5000000\nuser_usec 7");
+  CHECK(read_host_cpu_usage(v2).value() == 5000000000);
+}
+
 TEST_CASE("a cpu.stat without usage_usec is EBADMSG") {
   FakeCgroups fs = v2_host();
   fs.set("docker/4f", "cpu.stat", "usage_usec_x 1\nxusage_usec 2\nusage_usec");

@@ -32,7 +32,7 @@ class JobUnderTest {
     take_reading(job, host, now, {static_cast<std::uint64_t>(time * 5e8), 1});
     policy::Rounds rounds;
     (void)planning.follow({"a"}, rounds);
-    (void)planning.decide(jobs, now, rounds);
+    (void)planning.decide(jobs, now, 0, rounds);
   }
 
   // At that second here, having used that much since it began here.

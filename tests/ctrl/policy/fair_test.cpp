@@ -60,6 +60,27 @@ TEST_CASE("a job that was favoured and ended goes on taking its share there") {
   CHECK(world.ends().at("b") == Approx(15));
 }
 
+TEST_CASE("what other programs have is not there for jobs, as long as they have it") {
+  // 8 cores, of which others take 6 for the first 10 s: 20 of the 60 CPU seconds, and 40 by 8.
+  FairWorld world(8);
+  world.add("a", 0);
+  world.expect("a", 60, 8);
+  CHECK(world.ends().at("a") == Approx(7.5));
+  world.set_cores_there(2);
+  CHECK(world.ends().at("a") == Approx(30));
+  world.advance(10);
+  world.set_cores_there(8);
+  CHECK(world.ends().at("a") == Approx(15));
+}
+
+TEST_CASE("a host that others have wholly has an end all the same") {
+  FairWorld world(8);
+  world.add("a", 0);
+  world.expect("a", 8, 8);
+  world.set_cores_there(-1);
+  CHECK(world.ends().at("a") == Approx(100));
+}
+
 TEST_CASE("a job that was thought to be through and is not goes on") {
   FairWorld world(1);
   world.add("a", 0);
@@ -134,6 +155,33 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
   metrics::Report unsure;
   unsure.candidates.push_back({"column 2", Goal::min, 1, 9});
   CHECK(rank_of_silent(100, &unsure) == "milestone: 1 of 3");
+}
+
+TEST_CASE("milestone's deadlines know what other programs leave") {
+  growth::Track track;
+  track.look({0, 0, 0, {}}, {});
+  track.look({10, 40, 0, 0.5}, {{10, 1.0}});  // half of its work, by 4 cores
+  const auto due = [&](std::optional<double> cores_there) {
+    policy::HostParameters parameters;
+    parameters.host.cores = 8;
+    policy::Forecaster forecaster(8, parameters.planner.least);
+    policy::MilestonePolicy milestone(parameters, forecaster);
+    policy::HostView view;
+    view.now = {10, 10};
+    view.cores_there = cores_there;
+    view.jobs.resize(1);
+    view.jobs[0].id = view.jobs[0].training = "a";
+    view.jobs[0].arrived = 10;
+    view.jobs[0].track = &track;
+    (void)milestone.follow({"a"}, nullptr);
+    policy::Rounds rounds;
+    (void)milestone.decide(view, &rounds);
+    REQUIRE(rounds.size() == 1);
+    return policy::milestone_state_from(*flowcon::parse_json(rounds[0].state))->members[0].due;
+  };
+  REQUIRE(due({}).has_value());
+  CHECK(due(8) == due({}));
+  CHECK(*due(2) == Approx(4 * *due(8)));
 }
 
 TEST_CASE("milestone records what says how much of a job is left") {
