@@ -62,7 +62,24 @@ Async<Result<void>> Saver::save_by_criu(MovePtr move) {
                                                               move->checkpoint_name(), kCriuTime);
   move->saving.is_dumping = false;
   if (!saved && !move->give_up.empty()) co_return bad_input(move->give_up);
-  co_return saved;
+  if (!saved) co_return saved;
+  co_return co_await see_end(move);
+}
+
+// The engine tells of a whole checkpoint a moment before it sees that the container has ended.
+Async<Result<void>> Saver::see_end(MovePtr move) {
+  const double until = world_.clock.steady() + kOrphanTime;
+  for (;;) {
+    const Result<Seen> seen = co_await world_.engine.look(move->entry.container);
+    if (seen && seen->copy != Copy::running) co_return Result<void>();
+    const bool is_late = world_.clock.steady() >= until;
+    if (is_late && !seen) co_return Result<void>();
+    if (is_late) {
+      co_return errno_error(ETIMEDOUT, "CRIU has saved it, and the engine says " +
+                                           render_number(kOrphanTime) + " s later that it runs");
+    }
+    co_await world_.clock.pause(kLook);
+  }
 }
 
 // The engine ends no CRIU that nobody waits for any more, and the job would stand still with it.

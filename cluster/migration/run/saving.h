@@ -19,6 +19,7 @@ class Saver {
  private:
   Async<Result<void>> save_by_criu(MovePtr move);
   Async<void> watch_dump(MovePtr move);
+  Async<Result<void>> see_end(MovePtr move);
   Async<Result<void>> save_by_application(MovePtr move);
   Async<Result<void>> save_by_signal(MovePtr move, int signal);
   /// Of the job that has ended after `signal`, `waited` seconds after it was asked at `asked`.

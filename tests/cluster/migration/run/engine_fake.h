@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -101,6 +102,7 @@ class FakeEngine : public Engine {
   Async<Result<Seen>> look(std::string name) override {
     const bool is_silent = is_dead_ || name == is_silent_about_;
     if (is_silent) co_return bad_input("the engine does not answer");
+    end_dumped();
     for (const auto& [id, box] : boxes_) {
       if (id == name || box.name == name) co_return seen(box);
     }
@@ -230,8 +232,12 @@ class FakeEngine : public Engine {
     if (on_execute_) on_execute_();
     co_return std::int64_t{0};
   }
-  Async<Result<void>> make_checkpoint(std::string, std::string, double) override {
-    co_return bad_input("there is no CRIU here");
+  Async<Result<void>> make_checkpoint(std::string container, std::string, double) override {
+    acts_.emplace_back("checkpoint");
+    if (!dump_is_seen_after_) co_return bad_input("there is no CRIU here");
+    boxes_.at(container).is_saved = true;
+    dumped_.emplace(container, clock_.steady() + *dump_is_seen_after_);
+    co_return Result<void>();
   }
   Async<Result<void>> remove_checkpoint(std::string, std::string) override {
     co_return Result<void>();
@@ -310,6 +316,13 @@ class FakeEngine : public Engine {
     box.exit_code = exit_code;
     tell("die", container);
   }
+  void end_dumped() {
+    for (auto dump = dumped_.begin(); dump != dumped_.end();) {
+      const bool is_seen = clock_.steady() >= dump->second;
+      if (is_seen) end(dump->first, Copy::failed, 137);
+      dump = is_seen ? dumped_.erase(dump) : std::next(dump);
+    }
+  }
   void tell(const std::string& action, const std::string& container) {
     ctrl::engine::Event event;
     event.action = action;
@@ -356,6 +369,10 @@ class FakeEngine : public Engine {
   bool is_dead_ = false;
   std::string is_silent_about_;  ///< id of a container that is not answered for
   bool ignores_signals_ = false;
+  /// Seconds from CRIU's checkpoint until the engine has seen the end of what it dumped; none:
+  /// there is no CRIU.
+  std::optional<double> dump_is_seen_after_;
+  std::map<std::string, double> dumped_;  ///< container -> when its end is seen
   bool fails_at_start_ = false;
   bool forgets_ = false;  ///< what it did before it was asked for events
   std::function<void()> on_start_;

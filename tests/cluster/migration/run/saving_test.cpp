@@ -83,6 +83,23 @@ TEST_CASE("a job that hears nothing is waited for as long as it may take, and ma
   CHECK(stand.move->saving.was_told_to_end);
 }
 
+TEST_CASE("a job that CRIU has saved has saved once the engine has seen its end") {
+  SavingJob stand;
+  stand.move->entry.method = Method::criu;
+  stand.host.engine.dump_is_seen_after_ = 0.5;
+  CHECK(stand.save().empty());
+  CHECK_FALSE(stand.host.engine.runs());
+  CHECK(stand.host.engine.acts_ == std::vector<std::string>{"checkpoint"});
+}
+
+TEST_CASE("a job whose end the engine never sees has not saved, and may end yet") {
+  SavingJob stand;
+  stand.move->entry.method = Method::criu;
+  stand.host.engine.dump_is_seen_after_ = 1e6;
+  CHECK(stand.save().starts_with("CRIU has saved it, and the engine says 30 s later that it runs"));
+  CHECK(stand.move->quiet_from > stand.clock.steady());
+}
+
 TEST_CASE("a command that saves is followed by a stop") {
   SavingJob stand;
   stand.move->plan.checkpoint.command = {"save"};
