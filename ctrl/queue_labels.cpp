@@ -196,6 +196,7 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
 
 QueueLabels parse_queue_labels(const Labels& labels) {
   QueueLabels found;
+  bool says_retries = false;
   for (const auto& [label, value] : labels) {
     if (!label.starts_with(kLabelPrefix)) continue;
     const std::string_view key = std::string_view(label).substr(kLabelPrefix.size());
@@ -203,8 +204,11 @@ QueueLabels parse_queue_labels(const Labels& labels) {
     if (auto taken = take_queue_label(found, key, value); !taken) {
       found.warnings.push_back("label " + label + ": " + taken.error().message());
       if (key == "queue" && value != "false") found.wrong_queue = found.warnings.back();
+    } else if (key == "retries") {
+      says_retries = true;
     }
   }
+  if (!says_retries && found.elastic != Elastic::no) found.retries = kElasticRetries;
   return found;
 }
 

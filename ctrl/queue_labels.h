@@ -67,6 +67,9 @@ struct WorkerRange {
 /// says what to write.
 [[nodiscard]] Result<WorkerRange> parse_workers(std::string_view text);
 
+/// A change of workers is one more chance to fail, and its checkpoint is there.
+inline constexpr std::int64_t kElasticRetries = 3;
+
 struct QueueLabels {
   bool is_job = false;   ///< flowcon.queue is true or hold
   bool is_held = false;  ///< it waits until a person releases it
@@ -75,8 +78,9 @@ struct QueueLabels {
   std::optional<double> cpu;
   std::optional<double> mem;
   std::optional<double> gpu;
-  double priority = 1;       ///< what is left is divided by it
-  std::int64_t retries = 0;  ///< how often it is started again when it fails
+  double priority = 1;  ///< what is left is divided by it
+  /// How often it is started again when it fails; kElasticRetries of an elastic job that says none.
+  std::int64_t retries = 0;
   WorkerRange workers;
   Elastic elastic = Elastic::no;
   std::int64_t ps = 0;           ///< parameter servers

@@ -85,8 +85,10 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
                  "Divides the job's remaining time (2: it counts as half), 0.1 to 10 (default 1)")
       ->type_name("number")
       ->check(as_label("priority"));
-  app.add_option("--retries", options.retries,
-                 "How often it is restarted after a nonzero exit status, 0 to 100 (default 0)")
+  app.add_option(
+         "--retries", options.retries,
+         "How often it is restarted after a nonzero exit status, 0 to 100 (default 0, of an "
+         "elastic job 3)")
       ->type_name("number")
       ->check(as_label("retries"));
   app.add_option("--elastic", options.elastic,

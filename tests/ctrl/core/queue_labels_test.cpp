@@ -100,6 +100,16 @@ TEST_CASE("labels make a container a job of the queue") {
   CHECK((bare.priority == 1 && bare.retries == 0));
 }
 
+TEST_CASE("an elastic job starts again three times unless it says otherwise") {
+  CHECK(with("elastic", "join").retries == 3);
+  CHECK(with("elastic", "no").retries == 0);
+  for (const auto& [said, retries] : {std::pair("0", 0), {"5", 5}, {"many", 3}}) {
+    const QueueLabels labels =
+        parse_queue_labels({{"flowcon.elastic", "restart"}, {"flowcon.retries", said}});
+    CHECK(labels.retries == retries);
+  }
+}
+
 TEST_CASE("a container without flowcon.queue, or with a wrong one, is no job") {
   CHECK_FALSE(parse_queue_labels({{"flowcon.request", "cpu=2"}, {"queue", "true"}}).is_job);
   for (const char* wrong : {"", "True", "false", "yes", "true "}) {
