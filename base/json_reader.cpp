@@ -107,33 +107,34 @@ std::string indexed(std::string_view name, std::size_t index) {
   return std::string(name) + '[' + std::to_string(index) + ']';
 }
 
-FieldReader::FieldReader(const json::value& value, std::string path) : path_(std::move(path)) {
+PlainFieldReader::PlainFieldReader(const json::value& value, std::string path)
+    : path_(std::move(path)) {
   object_ = value.if_object();
   if (!object_) complain("", "must be an object, not " + shown(value));
 }
 
-std::string FieldReader::place(std::string_view name) const {
+std::string PlainFieldReader::place(std::string_view name) const {
   std::string place = path_;
   if (!path_.empty() && !name.empty()) place += '.';
   return place.append(name);
 }
 
-const json::value* FieldReader::find(std::string_view name) const {
+const json::value* PlainFieldReader::find(std::string_view name) const {
   return object_ ? object_->if_contains(name) : nullptr;
 }
 
-bool FieldReader::has(std::string_view name) const {
+bool PlainFieldReader::has(std::string_view name) const {
   const json::value* value = find(name);
   return value && !value->is_null();
 }
 
-const json::value& FieldReader::member(std::string_view name) {
+const json::value& PlainFieldReader::member(std::string_view name) {
   static const json::value kNull;
   const json::value* value = required(name);
   return value ? *value : kNull;
 }
 
-double FieldReader::number(std::string_view name) {
+double PlainFieldReader::number(std::string_view name) {
   const json::value* value = required(name);
   if (!value) return 0;
   if (!value->is_number()) {
@@ -143,13 +144,13 @@ double FieldReader::number(std::string_view name) {
   return value->to_number<double>();
 }
 
-double FieldReader::number(std::string_view name, double low, double high) {
+double PlainFieldReader::number(std::string_view name, double low, double high) {
   const double number = this->number(name);
   require(number >= low && number <= high, name, "is out of its range");
   return number;
 }
 
-std::optional<double> FieldReader::number_or_null(std::string_view name) {
+std::optional<double> PlainFieldReader::number_or_null(std::string_view name) {
   const json::value* value = required(name);
   if (!value || value->is_null()) return std::nullopt;
   if (!value->is_number()) {
@@ -159,46 +160,46 @@ std::optional<double> FieldReader::number_or_null(std::string_view name) {
   return value->to_number<double>();
 }
 
-std::optional<double> FieldReader::optional_number(std::string_view name) {
+std::optional<double> PlainFieldReader::optional_number(std::string_view name) {
   if (!has(name)) return std::nullopt;
   return number(name);
 }
 
-std::int64_t FieldReader::count(std::string_view name) {
+std::int64_t PlainFieldReader::count(std::string_view name) {
   const double number = this->number(name);
   const bool is_whole = number >= 0 && number <= kMostCounted && std::floor(number) == number;
   require(is_whole, name, "must be a whole number from 0 to 2^53");
   return is_whole ? static_cast<std::int64_t>(number) : 0;
 }
 
-std::int64_t FieldReader::count(std::string_view name, std::int64_t most) {
+std::int64_t PlainFieldReader::count(std::string_view name, std::int64_t most) {
   const std::int64_t number = count(name);
   require(number <= most, name, ("must be at most " + std::to_string(most)).c_str());
   return std::min(number, most);
 }
 
-bool FieldReader::boolean(std::string_view name) {
+bool PlainFieldReader::boolean(std::string_view name) {
   const json::value* value = required(name);
   if (!value) return false;
   if (!value->is_bool()) complain(name, "must be true or false, not " + shown(*value));
   return value->is_bool() && value->get_bool();
 }
 
-bool FieldReader::optional_bool(std::string_view name) { return has(name) && boolean(name); }
+bool PlainFieldReader::optional_bool(std::string_view name) { return has(name) && boolean(name); }
 
-std::string FieldReader::text(std::string_view name) {
+std::string PlainFieldReader::text(std::string_view name) {
   const json::value* value = required(name);
   if (!value) return {};
   return text_of(*value, name);
 }
 
-std::string FieldReader::text_of(const json::value& value, std::string_view name) {
+std::string PlainFieldReader::text_of(const json::value& value, std::string_view name) {
   if (const json::string* text = value.if_string()) return std::string(*text);
   complain(name, "must be a string, not " + shown(value));
   return {};
 }
 
-const json::array& FieldReader::array(std::string_view name) {
+const json::array& PlainFieldReader::array(std::string_view name) {
   static const json::array kEmpty;
   const json::value* value = required(name);
   if (!value) return kEmpty;
@@ -207,28 +208,28 @@ const json::array& FieldReader::array(std::string_view name) {
   return kEmpty;
 }
 
-void FieldReader::require(bool holds, std::string_view name, const char* rule) {
+void PlainFieldReader::require(bool holds, std::string_view name, const char* rule) {
   if (holds || !complaint_.empty()) return;
   const json::value* value = find(name);
   complain(name, std::string(rule) + ", not " + shown(value ? *value : json::value()));
 }
 
-void FieldReader::complain(std::string_view name, const std::string& what) {
+void PlainFieldReader::complain(std::string_view name, const std::string& what) {
   if (!complaint_.empty()) return;
   complaint_ = printable(place(name));  // names can be the state's own
   if (complaint_.empty()) complaint_ = "the state";
   complaint_ += ": " + what;
 }
 
-void FieldReader::complain_of_repeated(std::string_view name, std::string_view id) {
+void PlainFieldReader::complain_of_repeated(std::string_view name, std::string_view id) {
   complain(name, "is there twice: \"" + printable(id, 40) + '"');
 }
 
-void FieldReader::take_complaint(const FieldReader& inner) {
+void PlainFieldReader::take_complaint(const PlainFieldReader& inner) {
   if (complaint_.empty()) complaint_ = inner.complaint_;
 }
 
-const json::value* FieldReader::required(std::string_view name) {
+const json::value* PlainFieldReader::required(std::string_view name) {
   const json::value* value = find(name);
   if (!value) complain(name, "is missing");
   return value;

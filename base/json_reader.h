@@ -83,13 +83,13 @@ T value_in(FieldReader& reader) {
   return value;
 }
 
-/// Reads fields of one object and keeps the first complaint, so that a reader is a list of fields
-/// and one look at the end. Whatever is wrong reads as zero, empty or false.
-class FieldReader {
+/// Reads plain fields of one object and keeps the first complaint. Whatever is wrong reads as zero,
+/// empty or false.
+class PlainFieldReader {
  public:
   /// `path` is the object's place in the whole, empty at the top. `value` must outlive the reader;
   /// that it is no object is the first complaint.
-  FieldReader(const boost::json::value& value, std::string path);
+  PlainFieldReader(const boost::json::value& value, std::string path);
 
   /// Where the field `name` is in the whole: "containers[3].name".
   [[nodiscard]] std::string place(std::string_view name) const;
@@ -122,12 +122,35 @@ class FieldReader {
   std::string text(std::string_view name);
   std::string text_of(const boost::json::value& value, std::string_view name);
 
+  const boost::json::array& array(std::string_view name);
+
+  /// Complains that the field `name`, which is there, `rule` ("must be …").
+  void require(bool holds, std::string_view name, const char* rule);
+  void complain(std::string_view name, const std::string& what);
+  void complain_of_repeated(std::string_view name, std::string_view id);
+  void take_complaint(const PlainFieldReader& inner);
+
+  [[nodiscard]] bool failed() const { return !complaint_.empty(); }
+  [[nodiscard]] Error error() const { return bad_input(complaint_); }
+
+ private:
+  const boost::json::value* required(std::string_view name);
+
+  const boost::json::object* object_ = nullptr;
+  std::string path_;
+  std::string complaint_;
+};
+
+/// Reads the objects and lists in it, too, so that a reader is a list of fields and one look at the
+/// end.
+class FieldReader : public PlainFieldReader {
+ public:
+  using PlainFieldReader::PlainFieldReader;
+
   /// The one of `values` whose name() is the text of the field; else complains that it `rule`, and
   /// reads the first.
   template <class Value>
   Value one_of(std::string_view name, std::initializer_list<Value> values, const char* rule);
-
-  const boost::json::array& array(std::string_view name);
 
   /// What read(FieldReader&) makes of each element of the array `name`, up to the first complaint.
   template <class Read>
@@ -140,9 +163,6 @@ class FieldReader {
   template <class Read>
   auto optional_object(std::string_view name, Read read);
 
-  /// Complains that the field `name`, which is there, `rule` ("must be …").
-  void require(bool holds, std::string_view name, const char* rule);
-
   /// Complains of the first of `items`, read from the array `name`, whose id one before it has, or
   /// that is among those `seen`, to which theirs come.
   template <class Items, class IdOf>
@@ -153,13 +173,6 @@ class FieldReader {
     std::unordered_set<std::string_view> seen;
     require_unique_ids(name, items, id_of, seen);
   }
-
-  void complain(std::string_view name, const std::string& what);
-  void complain_of_repeated(std::string_view name, std::string_view id);
-  void take_complaint(const FieldReader& inner);
-
-  [[nodiscard]] bool failed() const { return !complaint_.empty(); }
-  [[nodiscard]] Error error() const { return bad_input(complaint_); }
 
   // What fields(io, value) calls, see base/json_fields.h. By its type a field is read by boolean(),
   // number(), number_or_null(), text() or count(), is an object or a list of such, or null.
@@ -241,18 +254,12 @@ class FieldReader {
   void as(std::string_view name, T& value, Read read, const Write&...) {
     value = std::invoke(read, *this, name);
   }
+  using PlainFieldReader::has;
   [[nodiscard]] bool has(std::string_view name, bool) const { return has(name); }
   [[nodiscard]] bool is_longer(std::string_view name, std::size_t most) {
     return array(name).size() > most;
   }
   void leave_room(std::string_view) {}
-
- private:
-  const boost::json::value* required(std::string_view name);
-
-  const boost::json::object* object_ = nullptr;
-  std::string path_;
-  std::string complaint_;
 };
 
 template <class Value>

@@ -75,6 +75,28 @@ Cluster make_cluster(std::size_t hosts, std::size_t containers) {
 
 bool nobody(const std::string&) { return false; }
 
+struct Series {
+  const char* name;
+  std::function<std::size_t()> run;  ///< how many results there were; 0: it failed
+};
+
+// False: it failed.
+bool time(const Series& series, int rounds) {
+  std::vector<double> times;
+  std::size_t results = 0;
+  double sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const auto from = Clock::now();
+    results = series.run();
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - from).count());
+    sum += times.back();
+  }
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  std::printf("%-30s %3d %9.3f %9.3f %9.3f  %zu\n", series.name, rounds, *least, sum / rounds,
+              *most, results);
+  return results > 0;
+}
+
 int measure(std::size_t hosts, std::size_t containers, int rounds) {
   const Cluster cluster = make_cluster(hosts, containers);
   policy::Categories categories;
@@ -85,10 +107,6 @@ int measure(std::size_t hosts, std::size_t containers, int rounds) {
   for (std::size_t c = 0; c < containers; ++c) own.push_back({id_of(c, 64), 0.5});
   std::int64_t sequence = 1;
   peers::Ledger ledger;
-  struct Series {
-    const char* name;
-    std::function<std::size_t()> run;  ///< how many results there were; 0: it failed
-  };
   const std::vector<Series> all{
       {"a host's own round",
        [&] {
@@ -135,19 +153,7 @@ int measure(std::size_t hosts, std::size_t containers, int rounds) {
               static_cast<double>(bytes) / 1e6);
   std::printf("%-30s %3s %9s %9s %9s  ms, results\n", "what", "n", "min", "mean", "max");
   for (const Series& series : all) {
-    std::vector<double> times;
-    std::size_t results = 0;
-    double sum = 0;
-    for (int round = 0; round < rounds; ++round) {
-      const auto from = Clock::now();
-      results = series.run();
-      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - from).count());
-      sum += times.back();
-    }
-    const auto [least, most] = std::minmax_element(times.begin(), times.end());
-    std::printf("%-30s %3d %9.3f %9.3f %9.3f  %zu\n", series.name, rounds, *least, sum / rounds,
-                *most, results);
-    if (results == 0) return 1;
+    if (!time(series, rounds)) return 1;
   }
   return 0;
 }

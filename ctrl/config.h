@@ -19,9 +19,9 @@
 #include "cgroups/cpu.h"
 #include "ctrl/accept.h"
 #include "ctrl/events.h"
-#include "ctrl/growth/growth.h"
 #include "ctrl/log.h"
 #include "ctrl/model.h"
+#include "ctrl/policy/host_options.h"
 
 namespace flowcon::ctrl {
 
@@ -133,21 +133,14 @@ struct QueueOptions {
   bool estimate_share = true;  ///< peers may read this host's profiles
 };
 
-struct Config {
+struct Config : policy::HostOptions {
   std::string socket = "/run/flowcon/flowcon.sock";
   std::string socket_group = "docker";
   std::string engine = "/var/run/docker.sock";
   std::string state_dir = "/var/lib/flowcon";
   std::string policy = "milestone";  ///< a name of policy/host_policies.h
-  double alpha = 0.03;        ///< growth efficiency, share of the first loss per second per host
-  double beta = 2;            ///< the floor is 1/(beta*n)
-  double interval = 20;       ///< seconds between two decisions by growth, before back-off
-  double interval_max = 320;  ///< seconds; the back-off stops here
-  double observe = 5;         ///< seconds between two samples of usage
-  bool floor_all = true;
-  bool only_grow = false;     ///< no limit is ever lowered
-  bool image_labels = false;  ///< labels that come from a container's image count as its own
-  growth::Parameters growth;
+  bool only_grow = false;            ///< no limit is ever lowered
+  bool image_labels = false;         ///< labels that come from a container's image count as its own
   Limiting limiting;
   double cores = 0;  ///< that containers can use together; 0 = all of the host's
   bool dry_run = false;

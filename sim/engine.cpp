@@ -91,6 +91,8 @@ class Engine {
   static void guarantee_caps(Host& host, const std::vector<Grant>& grants);
   void predict(std::size_t number);
   void balance(double now);
+  void end_due(Host& host, double now);
+  bool take(const Event& event, double now);
   HostView view_of(std::size_t number, double now) const;
 
   const Schedule& schedule_;
@@ -104,6 +106,7 @@ class Engine {
   std::size_t next_arrival_ = 0;
   std::size_t next_host_ = 0;
   std::size_t unended_ = 0;
+  bool is_balance_due_ = false;
   double next_cluster_ = kNever;
   std::vector<std::size_t> moving_;     // numbers of jobs that are on their way
   std::optional<double> move_seconds_;  // as measured
@@ -373,9 +376,54 @@ void Engine::balance(double now) {
   if (next_cluster_ < kNever) events_.push({next_cluster_, Event::Kind::cluster, 0, 0});
 }
 
+// The one that was to end has ended, whatever rounding says.
+void Engine::end_due(Host& host, double now) {
+  for (Live* job : host.jobs) {
+    const double left = job->spec->end_work() - job->done;
+    if (left > job->rate * host.efficiency * tolerance_at(now)) continue;
+    const double before = job->done;
+    job->done = job->spec->end_work();
+    print_lines(*job, now, before);
+  }
+  end_jobs(host, now);
+}
+
+// True where jobs have come to a host or left one.
+bool Engine::take(const Event& event, double now) {
+  switch (event.kind) {
+    case Event::Kind::host: {
+      Host& host = hosts_[event.index];
+      const bool is_end = host.next_end <= now;
+      advance(host, now);
+      if (is_end) end_due(host, now);
+      touched_.push_back(event.index);
+      return is_end;
+    }
+    case Event::Kind::landing:
+      if (!live_[event.index]) return false;
+      land(*live_[event.index], now);
+      return true;
+    case Event::Kind::kill: {
+      if (!live_[event.index]) return false;
+      Live& job = *live_[event.index];
+      advance(hosts_[job.host], now);
+      finish(job, now, Outcome::End::killed);
+      touched_.push_back(job.host);
+      leave(job);
+      std::erase(moving_, event.index);
+      live_[event.index].reset();
+      return true;
+    }
+    case Event::Kind::cluster:
+      is_balance_due_ = is_balance_due_ || event.time == next_cluster_;
+      return false;
+  }
+  return false;
+}
+
 RunResult Engine::run() {
   const auto& jobs = schedule_.jobs;
-  bool is_balance_due = policy_.cluster != nullptr;
+  is_balance_due_ = policy_.cluster != nullptr;
   while (next_arrival_ < jobs.size() || unended_ > 0) {
     double now = next_arrival_ < jobs.size() ? jobs[next_arrival_].arrival : kNever;
     if (!events_.empty()) now = std::min(now, events_.top().time);
@@ -387,57 +435,15 @@ RunResult Engine::run() {
       events_.pop();
       if (event.kind == Event::Kind::host && hosts_[event.index].version != event.version) continue;
       ++result_.events;
-      switch (event.kind) {
-        case Event::Kind::host: {
-          Host& host = hosts_[event.index];
-          const bool is_end = host.next_end <= now;
-          advance(host, now);
-          if (is_end) {
-            // The one that was to end has ended, whatever rounding says.
-            for (Live* job : host.jobs) {
-              const double left = job->spec->end_work() - job->done;
-              if (left <= job->rate * host.efficiency * tolerance_at(now)) {
-                const double before = job->done;
-                job->done = job->spec->end_work();
-                print_lines(*job, now, before);
-              }
-            }
-            end_jobs(host, now);
-            has_change = true;
-          }
-          touched_.push_back(event.index);
-          break;
-        }
-        case Event::Kind::landing:
-          if (live_[event.index]) {
-            land(*live_[event.index], now);
-            has_change = true;
-          }
-          break;
-        case Event::Kind::kill:
-          if (live_[event.index]) {
-            Live& job = *live_[event.index];
-            advance(hosts_[job.host], now);
-            finish(job, now, Outcome::End::killed);
-            touched_.push_back(job.host);
-            leave(job);
-            std::erase(moving_, event.index);
-            live_[event.index].reset();
-            has_change = true;
-          }
-          break;
-        case Event::Kind::cluster:
-          is_balance_due = is_balance_due || event.time == next_cluster_;
-          break;
-      }
+      has_change = take(event, now) || has_change;
     }
     while (next_arrival_ < jobs.size() && jobs[next_arrival_].arrival <= now) {
       arrive(next_arrival_++, now);
       has_change = true;
     }
     const bool wants = policy_.cluster && has_change && policy_.cluster->wants_changes();
-    if (policy_.cluster && (is_balance_due || wants)) {
-      is_balance_due = false;
+    if (policy_.cluster && (is_balance_due_ || wants)) {
+      is_balance_due_ = false;
       balance(now);
     }
     std::sort(touched_.begin(), touched_.end());

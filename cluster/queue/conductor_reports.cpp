@@ -236,7 +236,7 @@ bool Conductor::may_hear_of_gpus() const {
 // out until it has been, which is soon.
 void Conductor::report_jobs(HostJobs& report) {
   const double pause = report.pause.value_or(PauseMeter().seconds());
-  const Offers offers = owner_.offers();
+  const Offers offers = owner_.sizing().offers();
   const bool is_seeking_gpus =
       world_.host.view().is_seeking_gpus || (offers.largest.gpu <= 0 && may_hear_of_gpus());
   int estimates = kMostEstimates;
@@ -244,7 +244,7 @@ void Conductor::report_jobs(HostJobs& report) {
   for (const JobPtr& job : owner_.jobs().by_arrival()) {
     const bool runs = is_going(*job) || holds_room(*job);
     if (job->group || (!runs && !may_start(*job))) continue;
-    if (owner_.size(*job, estimates > 0, offers) && !job->estimates.empty()) --estimates;
+    if (owner_.sizing().size(*job, estimates > 0, offers) && !job->estimates.empty()) --estimates;
     const bool is_unknown =
         !runs && (job->estimated_by == 0 || (is_seeking_gpus && asks_gpus(*job)));
     is_late = is_late || is_unknown;
@@ -254,7 +254,7 @@ void Conductor::report_jobs(HostJobs& report) {
 }
 
 HostJobs Conductor::report() {
-  const Offer offer = owner_.offer();
+  const Offer offer = owner_.sizing().offer();
   HostJobs report;
   report.is_draining = world_.network.is_draining();
   report.id = world_.network.own_id();

@@ -104,7 +104,7 @@ std::vector<Holder> HostRoom::holders() const {
 
 // Do they ask for more cores than it offers?
 bool HostRoom::is_overbooked() const {
-  return queue::is_overbooked(free_of(owner_.offer(), holders(), {}));
+  return queue::is_overbooked(free_of(owner_.sizing().offer(), holders(), {}));
 }
 
 HostRoom::Room HostRoom::room() const {
@@ -120,7 +120,7 @@ HostRoom::Room HostRoom::room() const {
     others.memory += use->memory;
   }
   if (host.available > 0) others.available = host.available;
-  const Offer offer = owner_.offer();
+  const Offer offer = owner_.sizing().offer();
   if (!host.gpus.empty()) {
     others.gpus = GpuLedger(host.gpus, foreign_gpus(world_.host, own)).free(offer.gpu);
   }
@@ -134,8 +134,9 @@ HostRoom::Room HostRoom::room() const {
 
 std::string HostRoom::why_no_room(const policy::Amounts& request) const {
   const double gpus = policy::amount_of(request, "gpu");
-  const bool has_room = tasks_.is_ready() && fits(request, room().free) &&
-                        (gpus <= 0 || !gpus_without("").choose(gpus, owner_.offer().gpu).empty());
+  const bool has_room =
+      tasks_.is_ready() && fits(request, room().free) &&
+      (gpus <= 0 || !gpus_without("").choose(gpus, owner_.sizing().offer().gpu).empty());
   return has_room ? "" : migration::kNoRoomNow;
 }
 
@@ -228,7 +229,7 @@ ctrl::GpuDevices HostRoom::choose(const boost::json::object& body, const std::st
   if (host.is_seeking_gpus || !knows_holders()) return {};
   why.clear();
   if (host.gpus.empty() || gpus <= 0) return {};
-  const double offered = owner_.offer().gpu;
+  const double offered = owner_.sizing().offer().gpu;
   ctrl::GpuDevices chosen{0, gpus_without(name).choose(gpus, offered)};
   if (chosen.is_none() && is_early) chosen.ids = GpuLedger(host.gpus, {}).choose(gpus, offered);
   if (chosen.is_none()) why = migration::kNoRoomNow;
@@ -275,7 +276,8 @@ std::string HostRoom::begin_early(const std::string& id, const policy::Amounts& 
   const double cores = policy::amount_of(request, "cpu");
   policy::Amounts rest = request;
   std::erase_if(rest, [](const auto& one) { return one.first == "cpu"; });
-  if (id.empty() || !takes_early() || cores > owner_.offer().cpu || !why_no_room(rest).empty()) {
+  if (id.empty() || !takes_early() || cores > owner_.sizing().offer().cpu ||
+      !why_no_room(rest).empty()) {
     return migration::kNoRoomNow;
   }
   early_ = {id, world_.clock.steady(), 0};

@@ -153,8 +153,35 @@ struct Group {
   std::vector<OwedPort> owed;    ///< of any attempt
 };
 
+/// Since when a job is where it is. Units: seconds.
+struct JobTimes {
+  double submitted = 0;  ///< since the epoch
+  double since = 0;      ///< since the epoch; when it came to its state
+  double waited = 0;     ///< before `since`
+  double served = 0;     ///< before `since`
+};
+
+/// Whether its run can be cut in two, and was.
+struct JobSaves {
+  bool was_asked_to_save = false;  ///< in this life
+  bool is_unparkable = false;      ///< it did not save when it was asked to; cleared by a new try
+  bool has_parked = false;         ///< its run has several parts
+  bool has_saved = false;          ///< its last part ended so, and no other has begun
+};
+
+/// What a job is in a group.
+struct GroupMember {
+  std::string task_of;               ///< id of its group; "" = it is in none
+  TaskEnd end = TaskEnd::none;       ///< of such a one, which:
+  std::string at;                    ///< is to run on the host of this id; "" = this one
+  std::optional<Endpoint> endpoint;  ///< where it listens on its host
+  std::string alias;                 ///< what the others call it; "" = its name
+  bool is_ps = false;                ///< is a parameter server, no worker
+  bool has_left = false;             ///< leaves its group, which goes on; or is to
+};
+
 /// One line of the journal. Units: seconds; bytes.
-struct JobEntry {
+struct JobEntry : JobTimes, JobSaves, GroupMember {
   std::string id;  ///< of the container; of a group's task "" until it is made
   std::string name;
   std::string image;    ///< as it was asked for
@@ -168,31 +195,16 @@ struct JobEntry {
   std::int64_t refusals = 0;  ///< starts in a row that the engine refused
   /// starting: the life it had before; afterwards that of its run. "" = it never ran.
   std::string life;
-  bool was_asked_to_save = false;  ///< in this life
-  bool is_unparkable = false;      ///< it did not save when it was asked to; cleared by a new try
-  bool has_parked = false;         ///< its run has several parts
-  bool has_saved = false;          ///< its last part ended so, and no other has begun
-  bool has_doubled = false;        ///< it was killed for memory once
-  double least_memory = 0;         ///< that it asks for since then
-  std::optional<double> cores;     ///< that it was promised at its last start
+  bool has_doubled = false;     ///< it was killed for memory once
+  double least_memory = 0;      ///< that it asks for since then
+  std::optional<double> cores;  ///< that it was promised at its last start
   Chosen chosen;
   double weight = 0;        ///< of KOD2's queue; 0 = not computed yet
   bool is_starved = false;  ///< it has waited longer than allowed, and is so until it ends
-  double submitted = 0;     ///< since the epoch
-  double since = 0;         ///< since the epoch; when it came to its state
-  double waited = 0;        ///< before `since`
-  double served = 0;        ///< before `since`
   std::optional<std::int64_t> status;  ///< with which it ended last
   std::optional<Task> task;            ///< none: its ticket is what runs
   std::vector<JobStep> steps;          ///< the last kKeptSteps, newest last
   std::optional<Group> group;          ///< its container never runs, those of its tasks do
-  std::string task_of;                 ///< id of its group; "" = it is in none
-  TaskEnd end = TaskEnd::none;         ///< of such a one, which:
-  std::string at;                      ///< is to run on the host of this id; "" = this one
-  std::optional<Endpoint> endpoint;    ///< where it listens on its host
-  std::string alias;                   ///< what the others call it; "" = its name
-  bool is_ps = false;                  ///< is a parameter server, no worker
-  bool has_left = false;               ///< leaves its group, which goes on; or is to
 };
 
 /// It is parking and was asked to save itself: however it ends now, it goes on later.

@@ -43,20 +43,18 @@ inline constexpr double kUnheard = std::numeric_limits<double>::infinity();
 /// The engine has answered that it does not do it. Without an answer it may do it yet.
 [[nodiscard]] inline bool is_answer(const Error& error) { return !error.code || is_absent(error); }
 
-/// A job: what is written of it, and what only this process knows.
-struct Job {
-  Job(boost::asio::io_context& io, JobEntry the_entry) : entry(std::move(the_entry)), writing(io) {}
-
-  JobEntry entry;                ///< as the journal has it
+/// What a job asks for.
+struct JobAsks {
   std::optional<Ticket> ticket;  ///< none until its container was looked at
   Request request;               ///< while it is open; a group's is that of all its tasks
   Request worker_request;        ///< of a group: of one worker
   Request ps_request;            ///< of one parameter server
-  std::shared_ptr<Job> group;    ///< that it is a task of; null: of none
-  bool is_ready = false;         ///< of one that is to run on another host: all of it is there
   std::vector<ctrl::estimate::LabelEstimate> estimates;
   std::uint64_t estimated_by = 0;  ///< World::history() then
+};
 
+/// What its engine is asked for, and what came of it.
+struct JobSteering {
   TicketCopy copy = TicketCopy::unknown;
   LifeWatch watch;  ///< of its ticket
   std::optional<Order> order;
@@ -66,20 +64,36 @@ struct Job {
   std::string save_failure;
   bool has_saved = false;
   bool was_told_to_stop = false;  ///< stopping: by us, and whoever runs it has heard
+};
 
-  std::optional<Freight> freight;    ///< while it waits; none: not weighed yet
-  double weigh_at = 0;               ///< steady; not before; 0: nobody has tried
-  double weigh_by = 0;               ///< steady; others wait so long for that; 0: not asked yet
-  std::string room_at;               ///< id of the birth, made early, that has its room
-  bool begins_early = false;         ///< by the order that it starts by: Order::is_early
-  double not_early_before = 0;       ///< steady; a host has just refused that
+/// Where it may go, and where it has room. Times are steady.
+struct JobRoom {
+  bool is_ready = false;           ///< of one that is to run on another host: all of it is there
+  std::optional<Freight> freight;  ///< while it waits; none: not weighed yet
+  double weigh_at = 0;             ///< not before; 0: nobody has tried
+  double weigh_by = 0;             ///< others wait so long for that; 0: not asked yet
+  std::string room_at;             ///< id of the birth, made early, that has its room
+  bool begins_early = false;       ///< by the order that it starts by: Order::is_early
+  double not_early_before = 0;     ///< a host has just refused that
+  std::map<std::string, double> avoided;  ///< hosts that turned it down; until when
+  int times_refused = 0;                  ///< by other hosts, for reasons that do not pass
+};
+
+/// What its runs have said.
+struct JobSeen {
   std::string host_shown;            ///< of its task, as people know it; "" = it has none
   std::optional<double> left_seen;   ///< CPU seconds, as its runs said last
   std::optional<double> width_seen;  ///< cores that it can use
   std::optional<double> done_seen;   ///< share, by the counter of a task on another host
   PaceMeter pace;
-  std::map<std::string, double> avoided;  ///< hosts that turned it down; steady, until when
-  int times_refused = 0;                  ///< by other hosts, for reasons that do not pass
+};
+
+/// A job: what is written of it, and what only this process knows.
+struct Job : JobAsks, JobSteering, JobRoom, JobSeen {
+  Job(boost::asio::io_context& io, JobEntry the_entry) : entry(std::move(the_entry)), writing(io) {}
+
+  JobEntry entry;              ///< as the journal has it
+  std::shared_ptr<Job> group;  ///< that it is a task of; null: of none
 
   ctrl::Mutex writing;  ///< of its line of the journal, which for a group's task is the group's
   std::string held;     ///< of a group: the last failpoint that it waited at
@@ -99,6 +113,11 @@ struct Job {
 };
 
 using JobPtr = std::shared_ptr<Job>;
+
+/// Of the line of the journal that a job is written in: a group's task is in the group's.
+[[nodiscard]] inline ctrl::Mutex& writing_of(const JobPtr& job) {
+  return job->group ? job->group->writing : job->writing;
+}
 
 /// It waits, and may have room. One that its host cannot start now, for its engine or its disk,
 /// keeps none from others.

@@ -6,13 +6,11 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <cerrno>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/job_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/log.h"
@@ -44,12 +42,6 @@ TicketCopy copy_of(const Result<Seen>& seen) {
     default:
       return TicketCopy::unknown;
   }
-}
-
-// What was asked may have been carried out, or may be yet, where the engine has not answered.
-void doubt(Job& job, const Error& error) {
-  const bool is_sent = error.code != boost::system::errc::connection_refused;
-  if (is_sent && !is_answer(error)) job.quiet_from = kUnheard;
 }
 
 // The group's entry with this one of a task in it; who has left is the group's to say. Where one
@@ -88,6 +80,21 @@ void share_trouble(const Job& task) {
   }
 }
 
+// Its room may be another's by the time that it can be started. A task's order is its group's.
+void forget_order(Job& job) {
+  if (!job.group) job.order.reset();
+}
+
+// What came with it was recorded while it ran.
+void end_record(World& world, const JobEntry& home, double ended) {
+  const bool is_queued = world.host.effects().try_post(
+      [store = &world.host.store(), id = home.id, ended, status = home.status] {
+        const Result<void> written = store->end_run(id, ended, status);
+        if (!written) ctrl::log::debug(written.error().message());
+      });
+  if (!is_queued) ctrl::log::debug("the end of a run is not recorded: the disk is slow");
+}
+
 }  // namespace
 
 Owner::Owner(World& world, EngineWatch& watch, Leases& leases,
@@ -97,7 +104,8 @@ Owner::Owner(World& world, EngineWatch& watch, Leases& leases,
       errands_(world),
       parking_(world),
       changed_(std::move(changed)),
-      groups_(world, jobs_, leases, *this) {
+      groups_(world, jobs_, leases, *this),
+      sizing_(world, groups_) {
   watch_.join(*this);
 }
 
@@ -241,15 +249,10 @@ void Owner::give(const JobPtr& job, Order order) {
   wake(job);
 }
 
-// A task of a group is written in the group's line.
-ctrl::Mutex& Owner::writing_of(const JobPtr& job) {
-  return job->group ? job->group->writing : job->writing;
-}
-
 Async<Result<void>> Owner::edit(JobPtr job, Change change) {
   const Result<void> written = co_await amend(job, std::move(change));
   if (!written) co_return written;
-  size(*job, false);
+  sizing_.size(*job, false);
   wake(job);
   if (job->group) wake(job->group);
   changed_(*job);
@@ -364,16 +367,6 @@ Async<bool> Owner::take_step(JobPtr job) {
   co_return co_await carry_out(job, act);
 }
 
-// What came with it was recorded while it ran.
-void Owner::end_record(const JobEntry& home, double ended) const {
-  const bool is_queued = world_.host.effects().try_post(
-      [store = &world_.host.store(), id = home.id, ended, status = home.status] {
-        const Result<void> written = store->end_run(id, ended, status);
-        if (!written) ctrl::log::debug(written.error().message());
-      });
-  if (!is_queued) ctrl::log::debug("the end of a run is not recorded: the disk is slow");
-}
-
 // What this process knew of the step before.
 void Owner::note_change(Job& job, const JobEntry& before) {
   jobs_.note_resize(job, before);
@@ -392,7 +385,7 @@ void Owner::note_change(Job& job, const JobEntry& before) {
     if (!job.ticket || !job.ticket->saves_itself) job.left_seen.reset();
   }
   if (before.task && !job.entry.task) {
-    if (before.state == JobState::returning) end_record(job.entry, before.since);
+    if (before.state == JobState::returning) end_record(world_, job.entry, before.since);
     job.room_at.clear();
     job.host_shown.clear();
   }
@@ -434,7 +427,7 @@ Async<std::optional<JobFacts>> Owner::facts(JobPtr job) {
     }
     job->ticket = std::move(*ticket);
     if (job->ticket->hides_signal) job->watch.was_stopped = job->watch.was_signalled;
-    size(*job);
+    sizing_.size(*job);
     changed_(*job);
   }
   facts->memory = std::max(job->watch.peak_memory, job->memory());
@@ -472,11 +465,6 @@ bool Owner::add_life(Job& job, JobFacts& facts, const Seen& seen, unsigned strea
   return true;
 }
 
-// Its room may be another's by the time that it can be started. A task's order is its group's.
-void Owner::forget_order(Job& job) {
-  if (!job.group) job.order.reset();
-}
-
 bool Owner::hears_engine() const {
   return deaf_since_ == 0 || world_.clock.steady() - deaf_since_ < kDeaf;
 }
@@ -490,7 +478,7 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   facts->task.was_stopped = heard.facts.was_stopped || job->was_told_to_stop;
   const bool is_lasting = heard.facts.was_refused;
   if (heard.is_avoided && heard.facts.birth == Stage::undone) avoid(*job, is_lasting);
-  facts->task.was_refused = is_lasting && !may_run_here(*job);
+  facts->task.was_refused = is_lasting && !sizing_.may_run_here(*job);
   facts->task.has_room = job->room_at == birth;
   facts->task.is_awaited_here = has_volumes_in_use(*job);
   const bool was_ready = job->is_ready;
@@ -508,90 +496,6 @@ Async<void> Owner::hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts) {
   const bool is_waiting =
       heard.facts.birth == Stage::ready && job->entry.state == JobState::waiting;
   job->retry_at = world_.clock.steady() + (is_running || is_waiting ? kTaskLook : kMoveLook);
-}
-
-Async<bool> Owner::carry_out(JobPtr job, Act act) {
-  if (job->entry.task) co_return co_await carry_out_elsewhere(std::move(job), act);
-  std::string id = job->entry.id;
-  Result<void> done;
-  switch (act) {
-    case Act::start:
-      co_return co_await start(std::move(job));
-    case Act::save:
-      co_return co_await save(std::move(job));
-    case Act::stop:
-      done = co_await world_.engine.stop(std::move(id));
-      break;
-    case Act::remove:
-      done = co_await world_.engine.remove(std::move(id));
-      break;
-    default:
-      co_return false;
-  }
-  if (!done) {
-    doubt(*job, done.error());
-    job->trouble = done.error().message();
-    job->retry_at = world_.clock.steady() + kRetry;
-  }
-  job->was_told_to_stop = job->was_told_to_stop || (done && act == Act::stop);
-  co_return done.has_value();
-}
-
-Async<bool> Owner::carry_out_elsewhere(JobPtr job, Act act) {
-  const Result<void> done = co_await errands_.carry_out(job, act);
-  // What comes of it is seen when it is looked at again.
-  const double soon = world_.clock.steady() + (done ? kMoveLook : kRetry);
-  job->retry_at = job->retry_at > 0 ? std::min(job->retry_at, soon) : soon;
-  job->was_told_to_stop = job->was_told_to_stop || (done && act == Act::stop);
-  if (done) co_return act == Act::claim;
-  job->trouble = done.error().message();
-  const bool may_be_refused = act == Act::bear || act == Act::claim;
-  const bool is_refused = may_be_refused && !is_timeout(done.error());
-  if (is_refused) job->start_refusal = done.error().message();
-  if (is_refused && job->begins_early) {
-    job->not_early_before = world_.clock.steady() + kAvoided;
-  } else if (is_refused) {
-    avoid(*job, !migration::is_passing_refusal(job->start_refusal));
-  }
-  if (is_refused && act == Act::bear) {
-    job->freight.reset();
-    job->weigh_at = 0;
-  }
-  co_return is_refused;
-}
-
-Async<bool> Owner::save(JobPtr job) {
-  world_.host.apply_limits();
-  auto asked = std::make_shared<Save>();
-  asked->container = job->entry.id;
-  if (job->ticket) {
-    asked->how = job->ticket->checkpoint;
-    asked->saves_itself = job->ticket->saves_itself;
-  }
-  asked->is_wanted = [job] { return job->entry.state == JobState::parking; };
-  const Result<void> saved = co_await parking_.save(asked);
-  job->has_saved = asked->has_saved;
-  if (!saved) job->save_failure = saved.error().message();
-  if (!saved) doubt(*job, saved.error());
-  co_return true;
-}
-
-Async<bool> Owner::start(JobPtr job) {
-  job->watch.begin();
-  Result<void> done = co_await errands_.raise_memory(job);
-  if (done) {
-    done = co_await world_.engine.start(job->entry.id, "");
-  }
-  if (done) co_return true;
-  if (is_answer(done.error())) {
-    job->start_refusal = done.error().message();
-    avoid(*job, false);
-    co_return true;
-  }
-  doubt(*job, done.error());
-  job->trouble = done.error().message();
-  job->retry_at = world_.clock.steady() + kRetry;
-  co_return false;
 }
 
 }  // namespace flowcon::cluster::queue

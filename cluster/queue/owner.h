@@ -16,6 +16,7 @@
 #include "cluster/queue/groups.h"
 #include "cluster/queue/jobs.h"
 #include "cluster/queue/parking.h"
+#include "cluster/queue/sizing.h"
 #include "cluster/queue/world.h"
 #include "ctrl/events.h"
 
@@ -38,13 +39,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// at, or the engine had a minute for it.
   [[nodiscard]] bool is_ready() const;
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }
-  /// What is asked for, by what is known now. `may_estimate`: earlier runs may be looked at anew,
-  /// which takes up to a millisecond. True where they were.
-  bool size(Job& job, bool may_estimate = true) const;
-  bool size(Job& job, bool may_estimate, const Offers& offers) const;
-  /// What this host gives to jobs.
-  [[nodiscard]] Offer offer() const;
-  [[nodiscard]] Offers offers() const;
+  [[nodiscard]] const Sizing& sizing() const { return sizing_; }
   /// What is to be done with a job next; forgotten where the job has changed since it was given.
   void give(const JobPtr& job, Order order);
 
@@ -66,8 +61,6 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   [[nodiscard]] bool hears_engine() const;
   /// All jobs are known, though not yet what becomes of those that ran.
   [[nodiscard]] bool is_read() const { return is_read_; }
-  /// Why no host could ever hold the job with this entry instead of its own; "" = it may wait.
-  [[nodiscard]] std::string why_hopeless(const Job& job, JobEntry changed) const;
 
  private:
   [[nodiscard]] double wanted_since(double now) const override;
@@ -79,8 +72,6 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   Async<void> list_tickets();
   /// `is_found`: nobody has heard of its making, now or when it was unseen.
   Async<void> enlist(std::string id, bool is_found);
-  /// `advice`: what a person may do about that.
-  [[nodiscard]] std::string why_hopeless(const Job& job, const char* advice) const;
   /// Of a container that is no job, or of one that ended before those that are remembered.
   void hear_of_other(const ctrl::engine::Event& event);
   void hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event);
@@ -90,7 +81,6 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   Async<void> clear_forgotten(std::string id);
   Async<void> rename(JobPtr job, std::string name);
   void wake(const JobPtr& job) override;
-  static ctrl::Mutex& writing_of(const JobPtr& job);
   Async<void> drive(JobPtr job);
   Async<bool> take_step(JobPtr job);
   Async<std::optional<JobFacts>> facts(JobPtr job);
@@ -99,11 +89,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// `is_lasting`: the reason does not pass. A job that may wait for its own host asks others ever
   /// more rarely then.
   void avoid(Job& job, bool is_lasting) const;
-  /// Could its own host hold it, if nothing else were there?
-  [[nodiscard]] bool may_run_here(const Job& job) const;
-  static void forget_order(Job& job);
   Async<void> hear_of_task(JobPtr job, std::shared_ptr<JobFacts> facts);
-  void end_record(const JobEntry& home, double ended) const;
   void note_change(Job& job, const JobEntry& before);
   Async<Result<void>> write(JobPtr job, JobEntry entry);
   Async<bool> carry_out(JobPtr job, Act act);
@@ -119,6 +105,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   std::function<void(const Job& job)> changed_;
   Jobs jobs_;
   Groups groups_;
+  Sizing sizing_;
   struct Unseen {
     double when = 0;         ///< steady; it is looked at again
     bool is_found = false;   ///< nobody has heard of its making

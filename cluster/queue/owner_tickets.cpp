@@ -203,8 +203,8 @@ Async<void> Owner::enlist(std::string id, bool is_found) {
   auto job = std::make_shared<Job>(world_.host.io(), entry);
   job->ticket = std::move(*ticket);
   job->copy = TicketCopy::created;
-  size(*job);
-  const std::string hopeless = why_hopeless(*job, kAdvice);
+  sizing_.size(*job);
+  const std::string hopeless = sizing_.why_hopeless(*job, kAdvice);
   if (entry.state == JobState::waiting && !hopeless.empty()) {
     entry.state = JobState::refused;
     entry.note = hopeless;
@@ -220,6 +220,35 @@ Async<void> Owner::enlist(std::string id, bool is_found) {
   if (!written) job->trouble = written.error().message();
   tell(*job);
   changed_(*job);
+}
+
+std::vector<std::string> Owner::hear_news(const std::vector<std::string>& births,
+                                          const std::string& speaker) {
+  std::vector<std::string> unknown;
+  // One of them may be of a job whose entry cannot be read.
+  if (!is_whole_) return unknown;
+  for (const std::string& birth : births) {
+    const auto& open = jobs_.open();
+    const auto found = std::find_if(open.begin(), open.end(), [&](const auto& one) {
+      const std::optional<Task>& task = one.second->entry.task;
+      return task && task->birth == birth && task->host == speaker;
+    });
+    if (found == open.end()) {
+      unknown.push_back(birth);
+    } else {
+      wake(found->second);
+    }
+  }
+  return unknown;
+}
+
+void Owner::hear_of_move(const std::string& id) {
+  for (const auto& [container, job] : jobs_.open()) {
+    const std::optional<Task>& task = job->entry.task;
+    if (!task || (task->birth != id && task->back != id)) continue;
+    const JobPtr whose = job;
+    return wake(whose);
+  }
 }
 
 }  // namespace flowcon::cluster::queue

@@ -356,7 +356,7 @@ Async<Response> Queue::list(Call call) {
   for (std::size_t i = 0; i < std::min(ended.size(), most); ++i) {
     shown.push_back(view_of(*ended[i], std::nullopt, now));
   }
-  const Offer offer = owner_.offer();
+  const Offer offer = owner_.sizing().offer();
   const ctrl::QueueOptions& options = world_.host.config().queue;
   json::object out{{"policy", options.policy},
                    {"offer", amounts_json(offer.amounts())},
@@ -484,7 +484,7 @@ Async<Response> Queue::set(Call call) {
   const Result<JobEntry> tried = with_settings((*job)->entry, settings, may_park);
   if (!tried) co_return failure(is_closed((*job)->entry.state) ? 409 : 422, tried.error().what);
   const bool asks = settings.contains("request") || settings.contains("workers");
-  const std::string hopeless = asks ? owner_.why_hopeless(**job, *tried) : "";
+  const std::string hopeless = asks ? owner_.sizing().why_hopeless(**job, *tried) : "";
   if (!hopeless.empty()) co_return failure(422, hopeless);
   std::string name = std::move(call.name);
   std::function<Result<JobEntry>(const JobEntry&, double)> decision =

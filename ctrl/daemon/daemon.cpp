@@ -13,13 +13,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <map>
 
 #include "ctrl/api/scrape.h"
 #include "ctrl/await.h"
 #include "ctrl/daemon/daemon_state.h"
-#include "ctrl/daemon/originals.h"
 #include "ctrl/daemon/routes.h"
 #include "ctrl/log.h"
 #include "ctrl/logs/tail_helper.h"
@@ -34,9 +32,6 @@ namespace asio = boost::asio;
 // Seconds for moves to come back. TimeoutStopSec of the unit leaves as much again until limits are
 // put back in the kernel.
 constexpr double kSettleTime = 45;
-// Seconds from then on: systemd and the store hear of it once the kernel has ended the write of a
-// memory limit, which may take it minutes.
-constexpr double kRestLasts = 300;
 constexpr int kTries = 30;  // of reading what an earlier run has left, between two words of it
 constexpr double kRestorePause = 1;  // seconds
 
@@ -97,15 +92,18 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       intake_({world_, host_, effects_, enforcer_.limits(), roster_, schedule_, controls_,
                carry_over_, logs_, takeover_, planning_, recorder_, meter_, companion_}),
       pass_(io),
-      commands_({pass_, world_, *containers_, roster_, schedule_, controls_, intake_}),
-      records_([this] { return snapshot(); }, effects_, *world_.store,
-               [this] { return world_.clock().wall; }),
-      routes_(host_routes({[this] { return snapshot(); }, effects_, *containers_, commands_,
-                           records_, carry_over_})) {}
+      answers_{Commands({pass_, world_, *containers_, roster_, schedule_, controls_, intake_}),
+               RecordReader([this] { return snapshot(); }, effects_, *world_.store,
+                            [this] { return world_.clock().wall; }),
+               host_routes({[this] { return snapshot(); }, effects_, *containers_,
+                            answers_.commands, answers_.records, carry_over_})},
+      own_host_({io, effects_, world_, config_, host_, roster_, schedule_, planning_, meter_,
+                 controls_, notifier_, carry_over_, shown_, answers_.routes}),
+      release_({config_, *world_.fs, roster_, planning_, logs_, takeover_, enforcer_.limits()}) {}
 
 void Daemon::accompany(std::unique_ptr<Companion> companion) {
   companion_ = std::move(companion);
-  for (api::Route& row : companion_->routes()) routes_.push_back(std::move(row));
+  for (api::Route& row : companion_->routes()) answers_.routes.push_back(std::move(row));
 }
 
 Async<void> Daemon::run() {
@@ -124,12 +122,12 @@ Async<void> Daemon::pass() {
   co_await intake_.follow_freezing(now);
   co_await intake_.restore_again(now);
   co_await takeover_.restore_unclaimed(&enforcer_.limits(), now.steady);
-  if (is_settled_) co_return;
+  if (release_.is_begun()) co_return;
   look(now);
   const bool is_deciding = schedule_.is_deciding(now.steady);
   if (is_deciding) decide(now);
   co_await apply(now);
-  if (is_settled_) co_return;
+  if (release_.is_begun()) co_return;
   record(now, is_deciding);
   notifier_.follow(roster_.jobs, recorder_.problem(), engine_problem(*containers_));
   if (companion_) companion_->look(now.steady);
@@ -159,12 +157,13 @@ Async<void> Daemon::begin_again() {
 }
 
 Async<void> Daemon::read_state() {
-  if (Result<void> read = co_await controls_.read(); !read) warn(read.error().message());
+  if (Result<void> read = co_await controls_.read(); !read) own_host_.warn(read.error().message());
   auto read_positions = [this] { return world_.store->positions(); };
   auto positions = co_await effects_.run(std::move(read_positions));
-  if (!positions) warn(positions.error().message());
+  if (!positions) own_host_.warn(positions.error().message());
   if (positions) logs_.begin(std::move(*positions));
-  if (Result<void> read = co_await carry_over_.read(); !read) warn(read.error().message());
+  if (Result<void> read = co_await carry_over_.read(); !read)
+    own_host_.warn(read.error().message());
 }
 
 Async<void> Daemon::restore_leftovers() {
@@ -176,7 +175,7 @@ Async<void> Daemon::restore_leftovers() {
     std::set<std::string> stay = takeover_.kept();
     restored = co_await enforcer_.limits().restore_leftovers(std::move(stay));
     if (restored) break;
-    if (tried == 0) warn(restored.error().message());
+    if (tried == 0) own_host_.warn(restored.error().message());
     if (tried > 0 && tried % kTries == 0) log::warning(restored.error().message());
     if (is_stopping_) co_return;
     if (tried > 0) co_await pause(kRestorePause);
@@ -194,11 +193,6 @@ Async<void> Daemon::restore_leftovers() {
 Async<void> Daemon::wait() {
   if (is_stopping_ || containers_->has_changes()) co_return;
   co_await schedule_.wait();
-}
-
-void Daemon::apply_limits() {
-  schedule_.is_apply_due = true;
-  schedule_.wake();
 }
 
 Snapshot Daemon::snapshot() const {
@@ -241,29 +235,31 @@ void Daemon::reload(const Result<Config>& config) {
   if (!waiting.empty()) log::warning("restart flowcond to apply " + waiting);
   planning_.configure(config_, roster_.jobs);
   schedule_.is_run_due = true;
-  apply_limits();
+  own_host_.apply_limits();
 }
 
-void Daemon::warn(const std::string& sentence) {
-  log::warning(sentence);
-  shown_.warnings.push_back(sentence);
+Async<api::Response> Daemon::answer_people(api::Request request) {
+  if (companion_) {
+    std::optional<api::Response> first = co_await companion_->answer_first(request);
+    if (first) co_return std::move(*first);
+  }
+  co_return co_await own_host_.answer(std::move(request));
 }
 
 // A job may have a day to save itself: the others go on meanwhile.
 Async<void> Daemon::settle() {
   spawn(io_, "the end of migrations", settle_companion());
-  while (!is_settled_) {
+  while (!release_.is_begun()) {
     if (!containers_->has_changes()) co_await schedule_.wait();
-    if (!is_settled_) co_await pass();
+    if (!release_.is_begun()) co_await pass();
   }
 }
 
 // Limits are put back though a pass waits for the kernel or a disk.
 Async<void> Daemon::settle_companion() {
   co_await companion_->settle(kSettleTime);
-  put_all_back();
+  release_.put_back();
   companion_->end();  // it may write to a disk that hangs
-  is_settled_ = true;
   schedule_.wake();
 }
 
@@ -271,71 +267,19 @@ Async<void> Daemon::release_all() {
   if (companion_) {
     co_await settle();
   } else {
-    put_all_back();
+    release_.put_back();
   }
   const auto guard = co_await pass_.lock();
-  // What a pass that was under way could not restore.
-  std::vector<Limits::PutBack> failed = takeover_.put_back(enforcer_.limits());
-  std::move(failed.begin(), failed.end(), std::back_inserter(put_back_));
+  release_.put_back_rest();
   containers_->stop();
   notifier_.end();
   const Moment now = world_.clock();
-  const std::size_t restored = co_await restore_all();
+  const std::string done = co_await release_.finish();
   intake_.settle_all();
   record(now, false);
   while (recorder_.is_writing()) co_await pause(0.005);
   effects_.finish();
-  log::event(log::Event::stopped,
-             "stopped; restored the limits of " + std::to_string(restored) + " containers" +
-                 (left_.empty() ? ""
-                                : ", left those of " + std::to_string(left_.size()) +
-                                      " to the next flowcond"));
-}
-
-void Daemon::put_all_back() {
-  Limits& limits = enforcer_.limits();
-  limits.end();
-  left_ = leave_limits();
-  put_back_ = takeover_.put_back(limits);
-  for (auto& [id, job] : roster_.jobs) {
-    job.read_until = logs_.tails().stop(id, false);
-    if (!job.is_limited || left_.contains(id)) continue;
-    put_back_.push_back(limits.put_back(original_to_restore(job, *world_.fs, limits)));
-  }
-  service::tell_stop_lasts(kRestLasts, "restoring limits");
-}
-
-Async<std::size_t> Daemon::restore_all() {
-  std::size_t restored = 0;
-  for (Limits::PutBack& one : put_back_) {
-    Result<void> done = co_await enforcer_.limits().finish(std::move(one));
-    if (done) {
-      ++restored;
-    } else {
-      log::error(done.error().message());
-    }
-  }
-  co_return restored;
-}
-
-std::set<std::string> Daemon::leave_limits() const {
-  std::set<std::string> ids;
-  if (!take_handover_request(config_.state_dir) || config_.dry_run) return ids;
-  Handover left;
-  left.interval = planning_.interval();
-  for (const std::string& id : planning_.members()) {
-    const auto found = roster_.jobs.find(id);
-    if (found == roster_.jobs.end()) continue;
-    const Job& job = found->second;
-    left.jobs[id] = {job, job.reason};
-    left.jobs[id].cpu.granted = job.before_saving.value_or(job.cpu.granted);
-    if (job.is_limited && job.is_original_saved) ids.insert(id);
-  }
-  if (const Result<void> written = write_handover(config_.state_dir, left); !written) {
-    log::warning(written.error().message() + ": the limits are restored");
-    ids.clear();
-  }
-  return ids;
+  log::event(log::Event::stopped, "stopped; " + done);
 }
 
 Async<void> Daemon::take_over(Moment now) {
@@ -351,7 +295,7 @@ Async<void> Daemon::read_trainings() {
   auto read = [this] { return world_.store->trainings(); };
   const auto trainings = co_await effects_.run(std::move(read));
   if (!trainings) {
-    warn(trainings.error().message());
+    own_host_.warn(trainings.error().message());
     co_return;
   }
   for (const store::Training& training : *trainings) {
@@ -425,7 +369,7 @@ std::unique_ptr<api::Scrape> listen_for_metrics(asio::io_context& io, const Conf
   auto listening = api::Scrape::listen(io, config.metrics_listen,
                                        [&daemon] { return metrics_of(daemon.snapshot()); });
   if (listening) return std::move(*listening);
-  daemon.warn(listening.error().message());
+  daemon.own_host().warn(listening.error().message());
   return nullptr;
 }
 
@@ -466,16 +410,17 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
 
   Daemon daemon(io, config, real_world(io, config, std::move(*fs), std::move(*store)));
   for (const std::string& notice : {store_notice, socket_notice}) {
-    if (!notice.empty()) daemon.warn(notice);
+    if (!notice.empty()) daemon.own_host().warn(notice);
   }
-  auto accompanied = companion(daemon);
+  auto accompanied = companion(daemon.own_host());
   if (!accompanied) return accompanied.error();
   daemon.accompany(std::move(*accompanied));
   const std::unique_ptr<api::Scrape> scrape = listen_for_metrics(io, config, daemon);
   for (const std::string& path : service::drop_other_sockets()) {
-    daemon.warn("systemd listens at " + path +
-                ", but no option names that socket: change flowcond.socket (systemctl edit) or the "
-                "options socket and peer-socket");
+    daemon.own_host().warn(
+        "systemd listens at " + path +
+        ", but no option names that socket: change flowcond.socket (systemctl edit) or the "
+        "options socket and peer-socket");
   }
   asio::signal_set signals(io, SIGTERM, SIGINT);
   signals.async_wait([&daemon](const boost::system::error_code& code, int) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon: its parts, each with state of its own, and the loop that drives them (daemon.cpp;
-// decide.cpp what each job gets, host_view.cpp what the companion asks). For .cpp files only: it
-// includes Asio.
+// decide.cpp what each job gets). For .cpp files only: it includes Asio.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -22,9 +21,11 @@
 #include "ctrl/daemon/log_follower.h"
 #include "ctrl/daemon/meter.h"
 #include "ctrl/daemon/notifier.h"
+#include "ctrl/daemon/own_host.h"
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/recorder.h"
 #include "ctrl/daemon/records.h"
+#include "ctrl/daemon/release.h"
 #include "ctrl/daemon/roster.h"
 #include "ctrl/daemon/schedule.h"
 #include "ctrl/daemon/snapshot.h"
@@ -35,7 +36,7 @@
 
 namespace flowcon::ctrl {
 
-class Daemon : public LocalHost {
+class Daemon {
  public:
   Daemon(boost::asio::io_context& io, const Config& config, World world);
 
@@ -49,7 +50,7 @@ class Daemon : public LocalHost {
   Async<void> release_all();
   void stop();
   /// What docs/api.md has, the companion's rows among it.
-  [[nodiscard]] const api::Routes& routes() const { return routes_; }
+  [[nodiscard]] const api::Routes& routes() const { return answers_.routes; }
   /// Answers a call of people: the companion may, else this host does.
   Async<api::Response> answer_people(api::Request request);
   /// What is shown of it, until the next change.
@@ -59,29 +60,10 @@ class Daemon : public LocalHost {
   /// What runs beside it; before run().
   void accompany(std::unique_ptr<Companion> companion);
 
-  // For the companion.
-  boost::asio::io_context& io() override { return io_; }
-  Effects& effects() override { return effects_; }
-  store::Store& store() override { return *world_.store; }
-  [[nodiscard]] const Config& config() const override { return config_; }
-  [[nodiscard]] HostView view() const override;
-  [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
-  [[nodiscard]] std::optional<double> last_value_at(const std::string& id) const override;
-  [[nodiscard]] std::optional<JobForecast> forecast(const std::string& id) const override;
-  [[nodiscard]] std::optional<InUse> use_of(const std::string& id) const override;
-  [[nodiscard]] std::optional<Settings> settings_of(const std::string& id) const override;
-  [[nodiscard]] std::string name_of(const std::string& id) const override;
-  [[nodiscard]] std::string find(const std::string& name) const override {
-    return roster_.find(name);
-  }
-  Async<api::Response> answer(api::Request request) override;
-  void warn(const std::string& sentence) override;
-  void apply_limits() override;
-  void tell(Event event) override { notifier_.tell(std::move(event)); }
-  Async<Result<std::string>> export_history(std::string id) override;
-  Async<Result<void>> import_history(std::string id, std::string bundle,
-                                     std::string log_path) override;
-  Async<Result<void>> forget_history(std::string id) override;
+  [[nodiscard]] const Config& config() const { return config_; }
+  /// As its companion knows it.
+  [[nodiscard]] OwnHost& own_host() { return own_host_; }
+  Effects& effects() { return effects_; }
 
  private:
   Async<void> wait();
@@ -93,9 +75,6 @@ class Daemon : public LocalHost {
   Async<void> settle();
   Async<void> settle_companion();
   void record(Moment now, bool is_decided);
-  [[nodiscard]] std::set<std::string> leave_limits() const;
-  void put_all_back();
-  Async<std::size_t> restore_all();
 
   // decide.cpp
   void look(Moment now);
@@ -125,14 +104,16 @@ class Daemon : public LocalHost {
   Enforcer enforcer_;
   Intake intake_;
   Mutex pass_;  ///< one pass of the loop or one command at a time
-  Commands commands_;
-  RecordReader records_;
-  api::Routes routes_;
+  /// What calls are answered by.
+  struct Answers {
+    Commands commands;
+    RecordReader records;
+    api::Routes routes;
+  };
+  Answers answers_;
+  OwnHost own_host_;
+  Release release_;
   bool is_stopping_ = false;
-  /// Nothing of the companion is under way any more, and limits are put back.
-  bool is_settled_ = false;
-  std::vector<Limits::PutBack> put_back_;  ///< in the kernel; to be finished
-  std::set<std::string> left_;             ///< whose limits are left to the next flowcond
 };
 
 }  // namespace flowcon::ctrl

@@ -8,17 +8,11 @@ namespace {
 
 policy::HostParameters parameters_of(const Config& config, const Host& host) {
   policy::HostParameters said;
+  static_cast<policy::HostOptions&>(said) = config;
   said.host = host;
-  said.alpha = config.alpha;
-  said.beta = config.beta;
-  said.interval = config.interval;
-  said.interval_max = config.interval_max;
-  said.observe = config.observe;
-  said.floor_all = config.floor_all;
   for (const Resource resource : config.limiting.resources) {
     if (resource != Resource::cpu) said.others.push_back(resource);
   }
-  said.growth = config.growth;
   return said;
 }
 

@@ -65,16 +65,13 @@ bool Collector::settle() {
 void Collector::feed(std::string_view line, double time) {
   // A file that was cut while its writer kept its place begins with a hole.
   line.remove_prefix(std::min(line.find_first_not_of('\0'), line.size()));
-  whole_ = line.size();
+  now_.whole = line.size();
   if (!words_.empty() && !holds_any(line, words_)) return;
   if (line.find("\xEF\xBC") != std::string_view::npos) {
     narrow(line, unescaped_);
     return feed_line(unescaped_, time);
   }
-  if (line.find("#01") == std::string_view::npos) {
-    feed_line(line, time);
-    return;
-  }
+  if (line.find("#01") == std::string_view::npos) return feed_line(line, time);
   // A syslog on the way has written control characters as #octal: tab 011, return 015, back 010.
   unescaped_.clear();
   bool went_back = false;
@@ -172,36 +169,36 @@ void Collector::feed_long(std::string_view line, std::string_view text, double t
       refuse_plan();
     }
   }
-  text_ = text;
+  now_.text = text;
   place_.begin_line();
   place_.record = record_hash(text);
-  label_ = {};
-  in_table_ = false;
+  now_.label = {};
+  now_.in_table = false;
   const Field* placed = query_.empty() ? nullptr : column_.read(line, query_.asked());
   const TableLine kind = table_.read(line, text);
   if (kind != TableLine::none || table_.awaits_header() || column_.is_open()) refuse_plan();
   if (kind == TableLine::header || (kind == TableLine::none && column_.is_head())) return;
   if (kind == TableLine::row) {
-    in_table_ = true;
+    now_.in_table = true;
     text = table_.row();
     place_.record = record_hash(text);
     take_row(text);
-    take_fields(row_, text, time);
+    take_fields(now_.row, text, time);
     return;
   }
   const LineFacts& facts = scanner_.scan(text);
-  bar_ = facts.bar;
+  now_.bar = facts.bar;
   const auto is_cut = [&](const Field& field) { return ends_at_comma(field, text); };
   const bool has_comma = std::any_of(facts.fields.begin(), facts.fields.end(), is_cut);
   if (!has_comma && !placed) return take_fields(facts.fields, text, time);
-  row_ = facts.fields;
+  now_.row = facts.fields;
   if (has_comma) {
     has_decimal_commas_ = true;
     refuse_plan();
-    std::erase_if(row_, is_cut);
+    std::erase_if(now_.row, is_cut);
   }
-  if (placed) row_.push_back(*placed);
-  take_fields(row_, text, time);
+  if (placed) now_.row.push_back(*placed);
+  take_fields(now_.row, text, time);
 }
 
 void Collector::read_command(std::string_view text, double time) {
@@ -240,13 +237,13 @@ bool Collector::ends_at_comma(const Field& field, std::string_view text) const {
 
 void Collector::take_row(std::string_view text) {
   const std::size_t bar = percent_of_bar(text);
-  bar_ = bar == std::string_view::npos ? Bar{} : scanner_.scan(text.substr(bar)).bar;
-  bar_.title = bar_.present ? bar : 0;
-  label_ = table_.label();
-  Phase phase = phase_of_word(lower(label_));
-  if (phase != Phase::none) label_ = {};
+  now_.bar = bar == std::string_view::npos ? Bar{} : scanner_.scan(text.substr(bar)).bar;
+  now_.bar.title = now_.bar.present ? bar : 0;
+  now_.label = table_.label();
+  Phase phase = phase_of_word(lower(now_.label));
+  if (phase != Phase::none) now_.label = {};
   if (phase == Phase::none) phase = table_.phase();
-  row_.clear();
+  now_.row.clear();
   for (const Cell& cell : table_.cells()) {
     Field field;
     field.key = cell.column;
@@ -257,7 +254,7 @@ void Collector::take_row(std::string_view text) {
     field.has_total = cell.has_total;
     field.total = cell.total;
     field.phase = phase;
-    row_.push_back(field);
+    now_.row.push_back(field);
   }
 }
 
@@ -286,7 +283,7 @@ void Collector::judge_fields(const std::vector<Field>& fields) {
         judged.info.role = Role::step;  // "Training 640/60000": no kind of value is named
       }
       // "Total batch # 3400/3830", "E: 9.0/10".
-      const bool is_part_of_epoch = field.has_total && !field.integer && !in_table_;
+      const bool is_part_of_epoch = field.has_total && !field.integer && !now_.in_table;
       if (is_part_of_epoch || (field.has_total && judged.info.role == Role::total)) {
         const bool of_epochs = is_part_of_epoch || is_of_epochs(field.key);
         judged.info.role = of_epochs ? Role::epoch : Role::step;
@@ -313,7 +310,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
   const bool has_ratio =
       std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.has_total; });
   // What a counter is takes a look at the whole line.
-  const std::size_t most = whole_ > kLongLine ? kCountersOfLongLine : fields.size();
+  const std::size_t most = now_.whole > kLongLine ? kCountersOfLongLine : fields.size();
   for (std::size_t i = 0; i < std::min(fields.size(), most); ++i) {
     const Field& field = fields[i];
     const Judged& judged = judged_[i];
@@ -345,7 +342,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
       count(field, judged.hash, role);
     }
   }
-  if (epoch && fields.size() == 1 && !bar_.present) {
+  if (epoch && fields.size() == 1 && !now_.bar.present) {
     bars_.begin_epoch();
     refuse_plan();
   }
@@ -362,7 +359,7 @@ bool Collector::note_total(const Field& field, const Judged& judged, std::string
     progress_.total(judged.hash, is_of_epochs(field.key), field.value);
     refuse_plan();
   }
-  if (in_table_ || has_ratio) return false;
+  if (now_.in_table || has_ratio) return false;
   if (const auto stated = stated_total(text, field)) {
     progress_.total(letters_hash(text), stated->of_epochs, stated->total);
     refuse_plan();
@@ -384,7 +381,8 @@ bool Collector::note_total(const Field& field, const Judged& judged, std::string
 void Collector::count_ratio(const Field& field, const Judged& judged, bool is_outer,
                             std::string_view text) {
   Role role = judged.info.role;
-  if (is_outer || (role != Role::step && !in_table_ && role_of_ratio(text, field) == Role::epoch)) {
+  if (is_outer ||
+      (role != Role::step && !now_.in_table && role_of_ratio(text, field) == Role::epoch)) {
     role = Role::epoch;
   }
   if (role != Role::epoch) {
@@ -400,7 +398,8 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
   const Field& field = fields[index];
   const std::uint64_t name = letters_hash(text.substr(0, field.at));
   if (field.has_total) {
-    const bool says_nothing = !bar_.present && std::none_of(text.begin(), text.end(), is_letter);
+    const bool says_nothing =
+        !now_.bar.present && std::none_of(text.begin(), text.end(), is_letter);
     const Role role = is_outer       ? Role::epoch
                       : says_nothing ? Role::unknown
                                      : role_of_ratio(text, field);
@@ -436,7 +435,7 @@ void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep
 }
 
 void Collector::read_bar(const std::vector<Field>& fields, std::string_view text, LineKind& kind) {
-  if (!bar_.present) return;
+  if (!now_.bar.present) return;
   refuse_plan();
   kind.grain = Grain::redraw;
   kind.has_counter = true;
@@ -446,7 +445,7 @@ void Collector::read_bar(const std::vector<Field>& fields, std::string_view text
     is_work = is_work || (info.role == Role::metric && info.phase != Phase::eval &&
                           fields[i].phase != Phase::eval && !fields[i].has_total);
   }
-  kind.bar = bars_.read(bar_, text_hash(text.substr(0, bar_.title)), line_, is_work);
+  kind.bar = bars_.read(now_.bar, text_hash(text.substr(0, now_.bar.title)), line_, is_work);
 }
 
 bool Collector::is_candidate(const Field& field, const Judged& judged, bool nameless_line) const {
@@ -470,11 +469,11 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     return;
   }
   judge_fields(fields);
-  of_class_ = std::any_of(fields.begin(), fields.end(), is_class);
+  now_.of_class = std::any_of(fields.begin(), fields.end(), is_class);
   counters_.begin_line();
   const Series* favoured = series_.favoured();
   const std::uint64_t before = favoured ? favoured->added : 0;
-  progress_.begin_line(bar_.present, time);
+  progress_.begin_line(now_.bar.present, time);
   LineKind kind = read_counters(fields, text);
   read_bar(fields, text, kind);
   // Lines of another kind or of the next epoch are no longer what the heading spoke of.
@@ -489,10 +488,10 @@ void Collector::take_fields(const std::vector<Field>& fields, std::string_view t
     if (named && !fields[i].integer) nameless_line = false;
   }
   if (plans_) plans_->note_counter(kind.has_counter);
-  if (nameless_line) skeleton_ = letters_hash(text);
+  if (nameless_line) now_.skeleton = letters_hash(text);
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const bool is_of_bar =
-        bar_.present && fields[i].percent && percent_of_bar(text) == fields[i].at;
+        now_.bar.present && fields[i].percent && percent_of_bar(text) == fields[i].at;
     if (is_of_bar || !is_candidate(fields[i], judged_[i], nameless_line)) {
       refusals_.add(fields[i], judged_[i].hash, !query_.empty());
       continue;
@@ -529,15 +528,15 @@ Phase Collector::phase_of(const Field& field, const Judged& judged, const LineKi
 void Collector::take_value(const Field& field, const Judged& judged, Grain grain, int occurrence,
                            std::size_t position, const LineKind& kind, double time) {
   const Phase phase = phase_of(field, judged, kind);
-  std::uint64_t identity = field.key.empty() ? mix(skeleton_, position) : judged.hash;
+  std::uint64_t identity = field.key.empty() ? mix(now_.skeleton, position) : judged.hash;
   identity =
       mix(identity, static_cast<std::uint64_t>(grain) * 64 + static_cast<std::uint64_t>(phase) * 8 +
                         (field.average ? 4 : 0) + static_cast<std::uint64_t>(occurrence));
   if (kind.counter_first) identity = mix(identity, 3);
   if (judged.info.is_best) identity = mix(identity, 5);
-  if (field.quoted || in_table_) identity = mix(identity, in_table_ ? 2 : 1);
+  if (field.quoted || now_.in_table) identity = mix(identity, now_.in_table ? 2 : 1);
   if (field.placed) identity = mix(identity, 9);
-  if (!label_.empty()) identity = mix(identity, text_hash(label_));
+  if (!now_.label.empty()) identity = mix(identity, text_hash(now_.label));
   if (query_.is_same(field.key)) identity = mix(identity, 7);
   Series* series = find_or_create(identity, field, judged, grain, occurrence, position, kind);
   if (!series || (is_settled() && series != series_.favoured())) return;
@@ -575,7 +574,7 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   SeriesTraits traits;
   traits.name = field.key.empty() ? "column " + std::to_string(position + 1)
                                   : std::string(field.key.substr(0, kMaxNameBytes));
-  if (!label_.empty()) traits.name += " (" + std::string(label_) + ")";
+  if (!now_.label.empty()) traits.name += " (" + std::string(now_.label) + ")";
   if (field.average) traits.name += " (average)";
   traits.info = judged.info;
   traits.grain = grain;
@@ -584,16 +583,16 @@ Series* Collector::find_or_create(std::uint64_t identity, const Field& field, co
   traits.repeated_key = occurrence > 0;
   traits.nameless = field.key.empty();
   traits.percent = field.percent;
-  traits.in_table = in_table_ || field.placed;
-  traits.of_report = is_of_report(text_);
-  traits.of_fold = kind.grain == Grain::none && is_of_fold(text_);
-  traits.labelled = !label_.empty() && lower(label_) != "all";
-  traits.of_class = of_class_;
+  traits.in_table = now_.in_table || field.placed;
+  traits.of_report = is_of_report(now_.text);
+  traits.of_fold = kind.grain == Grain::none && is_of_fold(now_.text);
+  traits.labelled = !now_.label.empty() && lower(now_.label) != "all";
+  traits.of_class = now_.of_class;
   traits.match = query_.empty() ? 0 : field.placed ? kPlaced : query_.match(field.key, field.phase);
   traits.family =
       mix(mix(judged.hash, static_cast<std::uint64_t>(traits.phase) * 4 + (field.average ? 2 : 0) +
                                static_cast<std::uint64_t>(occurrence)),
-          label_.empty() ? 0 : text_hash(label_));
+          now_.label.empty() ? 0 : text_hash(now_.label));
   return &series_.add(identity, std::move(traits));
 }
 

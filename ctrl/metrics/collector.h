@@ -128,18 +128,21 @@ class Collector {
   std::optional<LinePlans> plans_;  ///< none where each line goes the long way
   std::unordered_map<std::uint64_t, NameInfo> names_;
 
-  // The line that is being read.
+  /// The line that is being read.
+  struct Present {
+    std::vector<Field> row;
+    bool in_table = false;
+    bool of_class = false;  ///< it tells of one class among others
+    Bar bar;
+    std::string_view text;
+    std::size_t whole = 0;  ///< bytes of the line, of which this may be a part
+    std::string_view label;
+    std::uint64_t skeleton = 0;
+  };
+  Present now_;
   std::vector<Judged> judged_;
-  std::vector<Field> row_;
-  bool in_table_ = false;
-  bool of_class_ = false;  ///< it tells of one class among others
-  Bar bar_;
-  std::string_view text_;
-  std::size_t whole_ = 0;  ///< bytes of the line, of which this may be a part
-  std::string_view label_;
   std::string unescaped_;
   Place place_;
-  std::uint64_t skeleton_ = 0;
 
   std::uint64_t line_ = 0;
   double begun_ = 0;  ///< time of the first line

@@ -45,7 +45,19 @@ class Progress {
   [[nodiscard]] bool has_total() const;
 
  private:
-  struct State {
+  /// How a counter has moved.
+  struct Moves {
+    std::uint64_t count = 0;
+    std::uint64_t falls = 0;
+    std::uint64_t rises = 0;
+    std::uint64_t cycles = 0;   ///< falls that began it anew
+    std::uint64_t crossed = 0;  ///< rises over the end of an epoch
+    std::uint64_t epochs = 0;   ///< epochs that had begun when it last came
+    std::uint64_t last = 0;     ///< moves of all counters when it last came
+    std::uint64_t gap = 1;      ///< most moves of the others in between
+    std::uint64_t hops = 0;     ///< as Progress::hops_ when it last came
+  };
+  struct State : Moves {
     std::uint64_t name = 0;
     Role role = Role::unknown;
     double first = 0;
@@ -59,15 +71,6 @@ class Progress {
     bool is_many = false;        ///< "iters: 600"
     bool is_passed = false;      ///< a count without a total has gone beyond its total
     bool leads = false;          ///< stands before the epoch: "step 5/9000, epoch 0"
-    std::uint64_t count = 0;
-    std::uint64_t falls = 0;
-    std::uint64_t rises = 0;
-    std::uint64_t cycles = 0;         ///< falls that began it anew
-    std::uint64_t crossed = 0;        ///< rises over the end of an epoch
-    std::uint64_t epochs = 0;         ///< epochs that had begun when it last came
-    std::uint64_t last = 0;           ///< moves of all counters when it last came
-    std::uint64_t gap = 1;            ///< most moves of the others in between
-    std::uint64_t hops = 0;           ///< as Progress::hops_ when it last came
     std::uint64_t first_line = 0;     ///< as Progress::line_ when it first came
     std::uint64_t line = 0;           ///< and when it last came
     bool has_values = false;          ///< its lines hold values of a metric

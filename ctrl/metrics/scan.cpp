@@ -52,6 +52,49 @@ bool is_generic(std::string_view key) {
   return std::find(names.begin(), names.end(), key) != names.end();
 }
 
+/// "NDCG(k=20): 0.23": a whole number that is part of a name. `open` where there is none.
+std::size_t end_of_argument(std::string_view line, std::size_t open) {
+  std::size_t at = open + 1;
+  while (at < line.size() && (is_letter(line[at]) || line[at] == '_')) ++at;
+  if (at == open + 1 || line.substr(at, 1) != "=") return open;
+  const std::size_t close = skip_any(line, at + 1, "");
+  if (close == at + 1 || line.substr(close, 1) != ")") return open;
+  const std::string_view next = line.substr(skip_blanks(line, close + 1), 1);
+  return next == ":" || next == "=" ? close + 1 : open;
+}
+
+/// "Cost=229 sec,": behind the word stands no value that it could be the name of.
+bool is_far_time(std::string_view line, std::string_view unit) {
+  constexpr std::array<std::string_view, 8> times{"s",  "sec", "secs", "seconds",
+                                                  "ms", "min", "mins", "minutes"};
+  const std::size_t end = static_cast<std::size_t>(unit.data() - line.data()) + unit.size();
+  const bool ends_there =
+      end == line.size() || std::string_view(",;)|").find(line[end]) != std::string_view::npos;
+  return ends_there && std::find(times.begin(), times.end(), lower(unit)) != times.end();
+}
+
+/// The unit may stand apart: "351.17 samples/sec", "100.8 [ms]".
+std::string_view far_unit(std::string_view line, std::size_t at) {
+  constexpr std::size_t longest_unit = 14;
+  if (at >= line.size() || line[at] != ' ') return {};
+  std::size_t word = at + 1;
+  if (word < line.size() && line[word] == '[') ++word;
+  std::size_t stop = word;
+  while (stop < line.size() && stop - word <= longest_unit &&
+         (is_word_char(line[stop]) || line[stop] == '/'))
+    ++stop;
+  const std::string_view unit = line.substr(word, stop - word);
+  return unit.size() <= longest_unit && is_unit_word(lower(unit)) ? unit : std::string_view{};
+}
+
+/// "Mean: [0.082 0.149 0.087]...": what names no kind of value describes data.
+bool opens_vector(std::string_view line, std::string_view key, std::size_t end) {
+  const std::size_t next = line.substr(end, 1) == " " ? skip_blanks(line, end) : line.size();
+  if (key.empty() || next == line.size() || !number_at(line, next)) return false;
+  const NameInfo info = judge_name(key);
+  return info.role == Role::metric && info.weight <= kNamedWeight;
+}
+
 }  // namespace
 
 LineScanner::LineScanner() { arena_.reserve(kArenaBytes); }
@@ -121,7 +164,7 @@ std::size_t LineScanner::scan_word(std::size_t at) {
       break;
     }
   }
-  if (end < line_.size() && line_[end] == '(') end = end_of_argument(end);
+  if (end < line_.size() && line_[end] == '(') end = end_of_argument(line_, end);
   const std::string_view word = line_.substr(at, end - at);
   if (word.size() >= 3 && word.size() <= 9 &&
       ((word[0] | 0x20) == 'n' || (word[0] | 0x20) == 'i')) {
@@ -178,17 +221,6 @@ std::size_t LineScanner::scan_at_sign(std::size_t at) const {
     if (line_.substr(end, range.size()) == range) return end + range.size();
   }
   return end;
-}
-
-/// "NDCG(k=20): 0.23": a whole number that is part of a name. `open` where there is none.
-std::size_t LineScanner::end_of_argument(std::size_t open) const {
-  std::size_t at = open + 1;
-  while (at < line_.size() && (is_letter(line_[at]) || line_[at] == '_')) ++at;
-  if (at == open + 1 || line_.substr(at, 1) != "=") return open;
-  const std::size_t close = skip_any(line_, at + 1, "");
-  if (close == at + 1 || line_.substr(close, 1) != ")") return open;
-  const std::string_view next = line_.substr(skip_blanks(line_, close + 1), 1);
-  return next == ":" || next == "=" ? close + 1 : open;
 }
 
 std::size_t LineScanner::scan_number(std::size_t at) {
@@ -302,30 +334,6 @@ std::size_t LineScanner::take_with_unit(std::size_t at, const Number& number) {
   return end;
 }
 
-/// The unit may stand apart: "351.17 samples/sec", "100.8 [ms]".
-std::string_view LineScanner::far_unit(std::size_t at) const {
-  constexpr std::size_t longest_unit = 14;
-  if (at >= line_.size() || line_[at] != ' ') return {};
-  std::size_t word = at + 1;
-  if (word < line_.size() && line_[word] == '[') ++word;
-  std::size_t stop = word;
-  while (stop < line_.size() && stop - word <= longest_unit &&
-         (is_word_char(line_[stop]) || line_[stop] == '/'))
-    ++stop;
-  const std::string_view unit = line_.substr(word, stop - word);
-  return unit.size() <= longest_unit && is_unit_word(lower(unit)) ? unit : std::string_view{};
-}
-
-/// "Cost=229 sec,": behind the word stands no value that it could be the name of.
-bool LineScanner::is_far_time(std::string_view unit) const {
-  constexpr std::array<std::string_view, 8> times{"s",  "sec", "secs", "seconds",
-                                                  "ms", "min", "mins", "minutes"};
-  const std::size_t end = static_cast<std::size_t>(unit.data() - line_.data()) + unit.size();
-  const bool ends_there =
-      end == line_.size() || std::string_view(",;)|").find(line_[end]) != std::string_view::npos;
-  return ends_there && std::find(times.begin(), times.end(), lower(unit)) != times.end();
-}
-
 void LineScanner::take_number(std::size_t begin, const Number& number, std::string_view unit,
                               std::size_t end) {
   // "set to 1.": the full stop is the sentence's.
@@ -338,7 +346,7 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
   const bool has_next = key.bracketed && line_.substr(end).starts_with(',');
   const bool opens_list = (has_next && (last_close_ == line_.npos || last_close_ < end ||
                                         (key.quoted && number.integer))) ||
-                          (key.bracketed && opens_vector(key.text, end));
+                          (key.bracketed && opens_vector(line_, key.text, end));
   if (is_place || opens_list) {
     ++passed_over_;
     return set_fence(end);
@@ -388,9 +396,9 @@ void LineScanner::take_number(std::size_t begin, const Number& number, std::stri
     if (key.after_number && judge_name(field.key).weight <= kNamedWeight) field.key = {};
     field.named_after = !field.key.empty();
   }
-  const std::string_view apart = field.unit ? std::string_view{} : far_unit(end);
+  const std::string_view apart = field.unit ? std::string_view{} : far_unit(line_, end);
   field.far_unit = !apart.empty();
-  field.unit = field.unit || (field.far_unit && is_far_time(apart));
+  field.unit = field.unit || (field.far_unit && is_far_time(line_, apart));
   add(field, end);
 }
 
@@ -412,14 +420,6 @@ bool LineScanner::is_cell(std::string_view key, std::size_t begin, std::size_t e
     end = number->end;
   }
   return true;
-}
-
-/// "Mean: [0.082 0.149 0.087]...": what names no kind of value describes data.
-bool LineScanner::opens_vector(std::string_view key, std::size_t end) const {
-  const std::size_t next = line_.substr(end, 1) == " " ? skip_blanks(line_, end) : line_.size();
-  if (key.empty() || next == line_.size() || !number_at(line_, next)) return false;
-  const NameInfo info = judge_name(key);
-  return info.role == Role::metric && info.weight <= kNamedWeight;
 }
 
 void LineScanner::set_fence(std::size_t end) {

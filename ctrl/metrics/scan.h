@@ -83,7 +83,6 @@ class LineScanner {
 
   std::size_t scan_word(std::size_t at);
   std::size_t scan_number(std::size_t at);
-  [[nodiscard]] std::size_t end_of_argument(std::size_t open) const;
   std::size_t scan_quoted(std::size_t at);
   std::size_t scan_at_sign(std::size_t at) const;
   void open_frame(std::size_t at);
@@ -102,8 +101,6 @@ class LineScanner {
   std::size_t take_of_range(std::size_t at, const Number& first, std::size_t end);
   std::size_t take_with_unit(std::size_t at, const Number& number);
   bool take_in_parentheses(Field& field, const Number& number, std::size_t end);
-  [[nodiscard]] std::string_view far_unit(std::size_t at) const;
-  [[nodiscard]] bool is_far_time(std::string_view unit) const;
   std::size_t take_ratio(std::size_t begin, const Number& first, std::size_t second_at);
   std::size_t take_two_values(Field field, std::string_view key, const Number& second,
                               std::size_t second_at);
@@ -112,9 +109,7 @@ class LineScanner {
   void tell_phase_at_end();
   void name_by_place();
   void name_by_place(std::size_t first, std::size_t count);
-  [[nodiscard]] std::size_t end_of_value(const Field& field) const;
   [[nodiscard]] bool is_cell(std::string_view key, std::size_t begin, std::size_t end) const;
-  [[nodiscard]] bool opens_vector(std::string_view key, std::size_t end) const;
   void set_fence(std::size_t end);
   void add(Field field, std::size_t end);
   [[nodiscard]] Key key_before(std::size_t at) const;
@@ -126,7 +121,6 @@ class LineScanner {
   [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view key_after(std::size_t at, bool is_count) const;
   [[nodiscard]] bool quotes_number(std::size_t at) const;
-  [[nodiscard]] std::size_t begin_of_remark(std::size_t low, std::size_t close) const;
   [[nodiscard]] std::string_view words_before(std::size_t from, std::size_t at) const;
   [[nodiscard]] std::string_view frame_key(std::string_view key);
   [[nodiscard]] std::string_view compose(std::string_view a, std::string_view b,

@@ -140,6 +140,23 @@ std::string_view without_units(std::string_view key) {
   return key;
 }
 
+std::size_t end_of_value(std::string_view line, const Field& field) {
+  std::optional<Number> number = number_at(line, field.at);
+  if (!number) number = non_finite_at(line, field.at);
+  return number ? number->end : field.at;
+}
+
+/// Of the parenthesis that ends at `close`, if it holds words alone; else `low`.
+std::size_t begin_of_remark(std::string_view line, std::size_t low, std::size_t close) {
+  constexpr std::size_t longest = 40;
+  for (std::size_t at = close; at > low && close - at < longest; --at) {
+    const char c = line[at - 1];
+    if (c == '(') return at - 1;
+    if (!is_letter(c) && c != ' ') break;
+  }
+  return low;
+}
+
 }  // namespace
 
 bool is_wrapper(std::string_view word) {
@@ -308,17 +325,6 @@ std::string_view LineScanner::cleaned_name(std::string_view name, const Gap& gap
   return has_letter(name) ? name : std::string_view{};
 }
 
-/// Of the parenthesis that ends at `close`, if it holds words alone; else `low`.
-std::size_t LineScanner::begin_of_remark(std::size_t low, std::size_t close) const {
-  constexpr std::size_t longest = 40;
-  for (std::size_t at = close; at > low && close - at < longest; --at) {
-    const char c = line_[at - 1];
-    if (c == '(') return at - 1;
-    if (!is_letter(c) && c != ' ') break;
-  }
-  return low;
-}
-
 std::string_view LineScanner::words_before(std::size_t low, std::size_t at) const {
   const bool in_frame = !frames_.empty();
   std::size_t start = at;
@@ -337,7 +343,7 @@ std::string_view LineScanner::words_before(std::size_t low, std::size_t at) cons
     start = begin;
     // "Training loss (for one batch) at step 100"
     if (begin > low + 1 && line_[begin - 1] == ' ' && line_[begin - 2] == ')') {
-      const std::size_t remark = begin_of_remark(low, begin - 2);
+      const std::size_t remark = begin_of_remark(line_, low, begin - 2);
       if (remark > low + 1 && line_[remark - 1] == ' ' && !is_blank(line_[remark - 2])) {
         p = remark - 1;
         continue;
@@ -502,12 +508,6 @@ void LineScanner::name_before_counter(Field& field, std::size_t begin) {
   counter.bracketed = true;
 }
 
-std::size_t LineScanner::end_of_value(const Field& field) const {
-  std::optional<Number> number = number_at(line_, field.at);
-  if (!number) number = non_finite_at(line_, field.at);
-  return number ? number->end : field.at;
-}
-
 /// "loss, acc: 0.53, 0.81", "MAE:(pitch, yaw)/(3.4, 2.2)": names in a row, then as many values.
 void LineScanner::name_by_place() {
   std::vector<Field>& fields = facts_.fields;
@@ -515,7 +515,7 @@ void LineScanner::name_by_place() {
     std::size_t last = first;
     while (last + 1 < fields.size() && fields[last + 1].key.empty() && !fields[last].has_total &&
            !fields[last + 1].has_total) {
-      const std::size_t end = end_of_value(fields[last]);
+      const std::size_t end = end_of_value(line_, fields[last]);
       if (line_.substr(end, 1) != "," || skip_blanks(line_, end + 1) != fields[last + 1].at) break;
       ++last;
     }
@@ -528,7 +528,7 @@ void LineScanner::name_by_place(std::size_t first, std::size_t count) {
   constexpr std::size_t most = 8;
   std::vector<Field>& fields = facts_.fields;
   if (count > most) return;
-  std::size_t low = first > 0 ? end_of_value(fields[first - 1]) : 0;
+  std::size_t low = first > 0 ? end_of_value(line_, fields[first - 1]) : 0;
   if (first > 0 && fields[first - 1].has_total) {
     const std::optional<Number> total = number_at(line_, fields[first - 1].total_at);
     if (total) low = std::max(low, total->end);

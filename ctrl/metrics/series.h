@@ -65,7 +65,24 @@ struct Place {
   }
 };
 
-class Series {
+/// What has come of a series, copies included.
+struct SeriesCounts {
+  std::uint64_t added = 0;
+  std::uint64_t finite = 0;
+  std::uint64_t integers = 0;
+  std::uint64_t rises = 0;
+  std::uint64_t falls = 0;
+  std::uint64_t equal_steps = 0;  ///< steps of the same size as the step before
+  std::uint64_t epoch_moves = 0;  ///< values with the next epoch
+  std::uint64_t first_line = 0;
+  std::uint64_t last_line = 0;
+  std::uint64_t line_before = 0;  ///< the last one but one
+  double low = 0;
+  double high = 0;
+  double first_value = 0;  ///< the first finite one
+};
+
+class Series : public SeriesCounts {
  public:
   static constexpr std::size_t kHead = 8;
 
@@ -98,19 +115,6 @@ class Series {
   [[nodiscard]] bool ends_with(const Series& other) const;
 
   SeriesTraits traits;
-  std::uint64_t added = 0;  ///< values, copies included
-  std::uint64_t finite = 0;
-  std::uint64_t integers = 0;
-  std::uint64_t rises = 0;
-  std::uint64_t falls = 0;
-  std::uint64_t equal_steps = 0;  ///< steps of the same size as the step before
-  std::uint64_t epoch_moves = 0;  ///< values with the next epoch
-  std::uint64_t first_line = 0;
-  std::uint64_t last_line = 0;
-  std::uint64_t line_before = 0;  ///< the last one but one
-  double low = 0;
-  double high = 0;
-  double first_value = 0;  ///< the first finite one
 
  private:
   struct Kept {

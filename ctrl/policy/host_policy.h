@@ -12,6 +12,7 @@
 #include "ctrl/growth/track.h"
 #include "ctrl/metrics/report.h"
 #include "ctrl/model.h"
+#include "ctrl/policy/host_options.h"
 #include "ctrl/policy/round.h"
 
 namespace flowcon::ctrl::policy {
@@ -74,21 +75,13 @@ struct PlannerParameters {
   double least = 0.5;     ///< work that is not told apart, in seconds of the whole host
 };
 
-/// What an admin says; units and meaning as the options of flowcond.
-struct HostParameters {
+struct HostParameters : HostOptions {
   Host host;
-  double alpha = 0.03;
-  double beta = 2;
-  double interval = 20;
-  double interval_max = 320;
-  double observe = 5;
-  bool floor_all = true;
   /// What is limited by growth beside the CPU, which each policy divides in its own way.
   std::vector<Resource> others;
   /// People look: growth is measured where no decision needs it, and looks are not saved. False in
   /// the simulator.
   bool is_watched = true;
-  growth::Parameters growth;
   PlannerParameters planner;
 };
 

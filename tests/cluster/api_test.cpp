@@ -16,7 +16,7 @@ namespace {
 ctrl::api::Routes all_rows(test::Host& host) {
   host.config.peers.socket = host.folder.path() + "/peer.sock";
   host.begin();
-  const auto cluster = cluster::make_cluster(*host.daemon);
+  const auto cluster = cluster::make_cluster(host.daemon->own_host());
   REQUIRE(cluster.has_value());
   ctrl::api::Routes rows = host.daemon->routes();
   for (ctrl::api::Route& row : (*cluster)->routes()) rows.push_back(std::move(row));

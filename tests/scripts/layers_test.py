@@ -99,6 +99,35 @@ class Layers(unittest.TestCase):
         self.finds("base/a.cpp", SPDX + "\n" * 600, "base/a.cpp:601", "601 lines")
         self.clean("base/a.cpp", SPDX + "\n" * 599)
 
+    def test_classes_are_small(self):
+        members = "".join(f"  int m{i} = 0;  ///< {{of (it\n" for i in range(25))
+        methods = "".join(f"  [[nodiscard]] int f{i}(int a = g({{}})) const {{ return h(a); }}\n" for i in range(40))
+        self.clean("base/a.h", HEADER + f"class A : public B<int> {{\n public:\n{methods}\n private:\n{members}}};\n")
+        for more in ("int a;", "std::function<void(int)> a;", "std::map<int, int> a{{1, 2}};", "int a : 3;",
+                     "std::atomic<int> a = 7;", "struct { int x, y; } a;"):
+            self.finds("base/a.h", HEADER + f"struct A {{\n{members}  {more}\n}};\n", "base/a.h:3",
+                       "A has 26 data members")
+        self.finds("base/a.h", HEADER + f"struct A {{\n{members}  int a, b = 1;\n}};\n", "base/a.h:3", "27")
+        for more in ("A();", "A(int a) : x_{a}, y_(2) {}", "bool operator<(const A& o) const { return x < o.x; }",
+                     "A& operator=(const A&) = default;", "template <class T>\n  T get() {\n    return {};\n  }",
+                     "Async<void> f() override;", "void operator()(int& a) { a = 0; }", "static A make();"):
+            self.finds("base/a.h", HEADER + f"class A {{\n{methods}  {more}\n}};\n", "base/a.h:3",
+                       "A has 41 member functions")
+        for fine in ("using F = void(int);", "friend void f(int);", "static constexpr int kA = f(1);", "enum class E { a, b };",
+                     "class B;", "struct B {\n    int x;\n    void f();\n  };", "static_assert(sizeof(int) == 4);"):
+            self.clean("base/a.h", HEADER + f"class A {{\n{methods}{members}  {fine}\n}};\n")
+        self.clean("tests/a.h", HEADER + f"struct A {{\n{members}{members}}};\n")
+
+    def test_functions_are_short(self):
+        def function(lines):
+            return "int f(int a,\n      int b) {\n" + "  a += b;\n" * (lines - 4) + "  return a;\n}\n"
+
+        self.clean("base/a.cpp", SPDX + function(70) + "\n" + function(70))
+        self.finds("base/a.cpp", SPDX + function(9) + "\n" + function(71), "base/a.cpp:12", "71 lines")
+        inner = "\n".join("  " + line for line in function(71).splitlines())
+        self.finds("base/a.h", HEADER + f"class A {{\n{inner}\n}};\n", "base/a.h:4", "71 lines")
+        self.clean("base/a.cpp", SPDX + "namespace a {\n" + "int x;\n" * 80 + "}\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -216,10 +216,6 @@ Result<Seen> parse_seen(std::string text) {
 
 // -------------------------------------------------------------------------------- asking
 
-Async<Result<json::value>> DockerEngine::get(std::string path, std::string doing) {
-  co_return co_await client_.get_json(std::move(path), std::move(doing), kQuick);
-}
-
 Async<Result<json::value>> DockerEngine::info() {
   co_return co_await client_.get_json("/info", "asking the engine about itself", kQuick);
 }
@@ -261,7 +257,8 @@ Async<Result<Seen>> DockerEngine::look(std::string name) {
 
 Async<Result<Seen>> DockerEngine::look_made(std::string id) {
   std::string path = "/containers/json?all=1&" + label_filter(id);
-  Result<json::value> all = co_await get(std::move(path), "looking for the copy");
+  Result<json::value> all =
+      co_await client_.get_json(std::move(path), "looking for the copy", kQuick);
   if (!all) co_return all.error();
   Seen none;
   none.copy = Copy::absent;
@@ -292,8 +289,8 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
     co_return other.error();
   }
   for (const PlannedVolume& volume : plan.volumes) {
-    const Result<json::value> found =
-        co_await get("/volumes/" + percent_encoded(volume.name), "looking at volumes");
+    const Result<json::value> found = co_await client_.get_json(
+        "/volumes/" + percent_encoded(volume.name), "looking at volumes", kQuick);
     if (found) {
       if (is_same_data(volume, *found)) continue;
       reasons.push_back("a volume is called " + printable(volume.name, 80) + " there already");
@@ -307,8 +304,8 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   if (is_group_network(network)) {
     // It is made with the container.
   } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
-    const Result<json::value> found =
-        co_await get("/networks/" + percent_encoded(network), "looking at networks");
+    const Result<json::value> found = co_await client_.get_json(
+        "/networks/" + percent_encoded(network), "looking at networks", kQuick);
     if (!found && !is_absent(found)) co_return found.error();
     const bool is_there = found && text_of(*found, "Name") == network;
     if (!is_there && !may_join_networks(*about))
@@ -499,8 +496,8 @@ Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
   if (!started) co_return started.error();
   const double until = steady_seconds() + seconds;
   for (;;) {
-    const Result<json::value> state = co_await get("/exec/" + percent_encoded(exec) + "/json",
-                                                   "looking at its checkpoint command");
+    const Result<json::value> state = co_await client_.get_json(
+        "/exec/" + percent_encoded(exec) + "/json", "looking at its checkpoint command", kQuick);
     if (state && !is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
       co_return member(*state, "ExitCode").get_int64();
     }

@@ -234,9 +234,7 @@ class DockerEngine : public Engine {
   /// `fine`: where it is not 0, neither this status nor 404 is a failure.
   Async<Result<void>> expect(std::string method, std::string path, std::string body, double seconds,
                              std::string doing, unsigned fine = 0);
-  Async<Result<boost::json::value>> get(std::string path, std::string doing);
   Async<Result<boost::json::value>> info();
-  Async<Result<std::vector<std::string>>> networks_called(std::string name);
   Async<Result<void>> drop_network(std::string id);
   ctrl::engine::Client& client_;
   std::shared_ptr<ctrl::Mutex> networks_;  ///< one is made or removed at a time

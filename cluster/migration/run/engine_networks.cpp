@@ -25,6 +25,16 @@ std::string network_of(const json::value& container) {
   return text_of(member(container, "HostConfig"), "NetworkMode");
 }
 
+// In one order for whoever asks.
+std::vector<std::string> ids_called(const json::value& networks, const std::string& name) {
+  std::vector<std::string> ids;
+  for (const json::value& one : list_of(networks)) {
+    if (text_of(one, "Name") == name) ids.push_back(text_of(one, "Id"));
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 }  // namespace
 
 DockerEngine::DockerEngine(ctrl::engine::Client& client)
@@ -53,32 +63,22 @@ Async<Result<std::string>> DockerEngine::create(std::string name, json::object b
   co_return bad_input("the name of its image has changed meanwhile");
 }
 
-// Ids, in one order for whoever asks.
-Async<Result<std::vector<std::string>>> DockerEngine::networks_called(std::string name) {
-  std::string path = "/networks?" + filter_of("name", name);
-  const Result<json::value> all = co_await get(std::move(path), "looking at networks");
-  if (!all) co_return all.error();
-  std::vector<std::string> ids;
-  for (const json::value& one : list_of(*all)) {
-    if (text_of(one, "Name") == name) ids.push_back(text_of(one, "Id"));
-  }
-  std::sort(ids.begin(), ids.end());
-  co_return ids;
-}
-
 // The engine makes a second one of the same name where two ask at a time, and starts nothing in
 // either then: one of an earlier flowcond may come late. All but the first go.
 Async<Result<void>> DockerEngine::keep_network(std::string name) {
   const auto guard = co_await networks_->lock();
-  Result<std::vector<std::string>> there = co_await networks_called(name);
-  if (!there) co_return there.error();
-  if (there->empty()) {
+  std::string path = "/networks?" + filter_of("name", name);
+  const Result<json::value> all =
+      co_await client_.get_json(std::move(path), "looking at networks", kQuick);
+  if (!all) co_return all.error();
+  const std::vector<std::string> there = ids_called(*all, name);
+  if (there.empty()) {
     std::string body = render_json(json::object{{"Name", name}, {"Driver", "bridge"}});
     co_return co_await expect("POST", "/networks/create", std::move(body), kQuick,
                               "making the network " + printable(name, 80));
   }
-  for (std::size_t i = 1; i < there->size(); ++i) {
-    const Result<void> removed = co_await drop_network(there->at(i));
+  for (std::size_t i = 1; i < there.size(); ++i) {
+    const Result<void> removed = co_await drop_network(there[i]);
     if (!removed) co_return removed;
   }
   co_return Result<void>();
@@ -95,7 +95,8 @@ Async<Result<void>> DockerEngine::drop_network(std::string id) {
 Async<Result<void>> DockerEngine::drop_networks() {
   const auto guard = co_await networks_->lock();
   std::string path = "/networks?" + filter_of("name", kGroupNetworks);
-  const Result<json::value> networks = co_await get(std::move(path), "listing networks");
+  const Result<json::value> networks =
+      co_await client_.get_json(std::move(path), "listing networks", kQuick);
   if (!networks) co_return networks.error();
   if (list_of(*networks).empty()) co_return Result<void>();
   const Result<json::value> containers = co_await list();

@@ -34,7 +34,8 @@ bool is_of_group(const json::value& container, const std::string& group) {
 
 Async<Result<std::vector<std::string>>> DockerEngine::volumes_made(std::string id) {
   std::string path = "/volumes?" + filter_of("label", std::string(kMoveLabel) + "=" + id);
-  Result<json::value> all = co_await get(std::move(path), "looking for volumes");
+  Result<json::value> all =
+      co_await client_.get_json(std::move(path), "looking for volumes", kQuick);
   if (!all) co_return all.error();
   std::vector<std::string> names;
   for (const json::value& one : list_of(*all, "Volumes")) names.push_back(text_of(one, "Name"));
@@ -45,7 +46,8 @@ Async<Result<std::vector<DataVolume>>> DockerEngine::data_volumes() {
   Result<std::string> root = co_await this->root();
   if (!root) co_return root.error();
   std::string path = "/volumes?" + filter_of("label", kDataLabel);
-  const Result<json::value> all = co_await get(std::move(path), "looking for data");
+  const Result<json::value> all =
+      co_await client_.get_json(std::move(path), "looking for data", kQuick);
   if (!all) co_return all.error();
   std::vector<DataVolume> volumes;
   for (const json::value& one : list_of(*all, "Volumes")) {
@@ -66,14 +68,16 @@ Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
     if (std::any_of(volumes.planned.begin(), volumes.planned.end(), same)) continue;
     const std::string shown = "the volume '" + printable(one.name, 80) + "'";
     std::string path = "/volumes/" + percent_encoded(one.name), doing = "looking at " + shown;
-    Result<json::value> volume = co_await get(std::move(path), std::move(doing));
+    Result<json::value> volume =
+        co_await client_.get_json(std::move(path), std::move(doing), kQuick);
     if (!volume) co_return volume.error();
     if (!object_of(*volume, "Options").empty()) {
       volumes.obstacles.push_back(shown + " was made with options, which mean something here");
     }
     path = "/containers/json?all=1&" + filter_of("volume", one.name);
     doing = "looking who uses " + shown;
-    Result<json::value> users = co_await get(std::move(path), std::move(doing));
+    Result<json::value> users =
+        co_await client_.get_json(std::move(path), std::move(doing), kQuick);
     if (!users) co_return users.error();
     for (const json::value& user : users->is_array() ? users->get_array() : json::array()) {
       if (text_of(user, "Id") == description.id || is_of_group(user, group)) continue;

@@ -105,7 +105,15 @@ struct Arrival {
   [[nodiscard]] bool is_current(const std::string& part, unsigned number) const;
 };
 
-struct Move {
+/// What people, the queue or a lost peer have decided about a move.
+struct Verdicts {
+  std::string give_up;  ///< why it is to be undone; "" = it is not
+  bool is_taken_back = false;
+  bool is_kept = false;
+  bool is_released = false;  ///< as Facts::is_released
+};
+
+struct Move : Verdicts {
   Move(Clock& the_clock, Entry the_entry, Plan the_plan);
 
   Clock& clock;
@@ -124,11 +132,7 @@ struct Move {
   Travel travel;
   Arrival arrival;
 
-  std::string give_up;
-  bool is_taken_back = false;
-  bool is_kept = false;
   std::pair<Step, Step> told{Step::undone, Step::undone};  ///< both sides, as World::told heard
-  bool is_released = false;                                ///< as Facts::is_released
   double quiet_from = 0;  ///< steady; until then a request of a lost process may act
 
   std::string trouble;  ///< what went wrong last, for people

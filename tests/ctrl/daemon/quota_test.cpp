@@ -30,7 +30,7 @@ class TwoJobs {
   }
   /// Cores that it can use, where that is known.
   [[nodiscard]] std::optional<double> width(const char* name) const {
-    const auto forecast = host_.daemon->forecast(Host::id_of(name));
+    const auto forecast = host_.daemon->own_host().forecast(Host::id_of(name));
     REQUIRE(forecast.has_value());
     return forecast->width;
   }

@@ -67,7 +67,7 @@ class Migration : public ctrl::Companion {
       if (group == "docker/" + Host::id_of("c")) over_.cancel();
     };
     host_.start("c");
-    host_.daemon->apply_limits();
+    host_.daemon->own_host().apply_limits();
     has_passed_ = false;
     co_await over_.async_wait(kAwait);
     host_.fs.at_read = nullptr;

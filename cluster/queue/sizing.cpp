@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job asks for beside what this host and the others have, and what the owner hears of them.
+#include "cluster/queue/sizing.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
 #include "cluster/policy/room.h"
-#include "cluster/queue/owner.h"
 
 namespace flowcon::cluster::queue {
 namespace {
@@ -52,28 +52,20 @@ std::string and_gpus(const Request& request, double gpus) {
 
 }  // namespace
 
-Offer Owner::offer() const {
+Offer Sizing::offer() const {
   const ctrl::Offer& said = world_.host.config().queue.offer;
   const ctrl::HostView host = world_.host.view();
   return {said.cores_of(host.cores), said.memory_of(host.memory), said.gpus_of(host.gpus.size())};
 }
 
-bool Owner::may_run_here(const Job& job) const {
+bool Sizing::may_run_here(const Job& job) const {
   const Offer own = offer();
   return !job.group && job.request.cpu.value <= own.cpu && job.request.mem.value <= own.mem;
 }
 
-void Owner::avoid(Job& job, bool is_lasting) const {
-  Job& whole = job.group ? *job.group : job;
-  const std::string host = job.entry.task ? job.entry.task->host : world_.network.own_id();
-  const int doublings = is_lasting && may_run_here(job) ? job.times_refused++ : 0;
-  whole.avoided[host] =
-      world_.clock.steady() + std::min(std::ldexp(kAvoided, doublings), kLongestAvoided);
-}
+bool Sizing::size(Job& job, bool may_estimate) const { return size(job, may_estimate, offers()); }
 
-bool Owner::size(Job& job, bool may_estimate) const { return size(job, may_estimate, offers()); }
-
-bool Owner::size(Job& job, bool may_estimate, const Offers& offers) const {
+bool Sizing::size(Job& job, bool may_estimate, const Offers& offers) const {
   if (!job.ticket || job.group) return false;
   const std::uint64_t history = world_.history();
   const bool is_estimated = may_estimate && job.estimated_by != history;
@@ -92,7 +84,7 @@ bool Owner::size(Job& job, bool may_estimate, const Offers& offers) const {
 }
 
 // As far as the peers have told.
-Offers Owner::offers() const {
+Offers Sizing::offers() const {
   const Offer own = offer();
   Offers offers{own, own, {own}};
   for (const Neighbour& peer : world_.network.neighbours()) {
@@ -108,7 +100,7 @@ Offers Owner::offers() const {
 
 // No host could ever hold it, nor several together where that may be, as far as its peers are
 // known, or its tasks could not reach each other; "" = it may wait.
-std::string Owner::why_hopeless(const Job& job, const char* advice) const {
+std::string Sizing::why_hopeless(const Job& job, const char* advice) const {
   const bool is_in_host_network =
       job.entry.group && job.ticket && job.ticket->network == kHostNetwork;
   if (is_in_host_network && interface_of(world_.host.config().queue.advertise).empty()) {
@@ -146,7 +138,7 @@ std::string Owner::why_hopeless(const Job& job, const char* advice) const {
          ", or raise option offer";
 }
 
-std::string Owner::why_hopeless(const Job& job, JobEntry changed) const {
+std::string Sizing::why_hopeless(const Job& job, JobEntry changed) const {
   // With as many workers as it needs at least; those that it has keep what they ask for.
   if (changed.group) changed.group->tasks.clear();
   Job whole(world_.host.io(), std::move(changed));
@@ -154,35 +146,6 @@ std::string Owner::why_hopeless(const Job& job, JobEntry changed) const {
   whole.estimates = job.estimates;
   size(whole, false);
   return whole.ticket ? why_hopeless(whole, "request less") : "";
-}
-
-std::vector<std::string> Owner::hear_news(const std::vector<std::string>& births,
-                                          const std::string& speaker) {
-  std::vector<std::string> unknown;
-  // One of them may be of a job whose entry cannot be read.
-  if (!is_whole_) return unknown;
-  for (const std::string& birth : births) {
-    const auto& open = jobs_.open();
-    const auto found = std::find_if(open.begin(), open.end(), [&](const auto& one) {
-      const std::optional<Task>& task = one.second->entry.task;
-      return task && task->birth == birth && task->host == speaker;
-    });
-    if (found == open.end()) {
-      unknown.push_back(birth);
-    } else {
-      wake(found->second);
-    }
-  }
-  return unknown;
-}
-
-void Owner::hear_of_move(const std::string& id) {
-  for (const auto& [container, job] : jobs_.open()) {
-    const std::optional<Task>& task = job->entry.task;
-    if (!task || (task->birth != id && task->back != id)) continue;
-    const JobPtr whose = job;
-    return wake(whose);
-  }
 }
 
 }  // namespace flowcon::cluster::queue
