@@ -132,12 +132,12 @@ soon "all of it is cancelled" job_is grow cancelled
 # --- who dies ------------------------------------------------------------------------------------------------
 
 for role in owner host; do
-  host=h2
-  [ "$role" = owner ] || host=h1
+  host=h2 other=h1
+  [ "$role" = owner ] || host=h1 other=h2
   group "kill-$role" 2 cpu=0.5,mem=150M 'echo begins; sleep 8; echo ends'
   soon "a job runs there" run_on h1 "kill-$role-w0 kill-$role-w1"
   flowcond_kill "$host"
-  sleep 2
+  must wait_until 60 misses "$other" "$host"
   flowcond_up "$host"
   soon "its $role is killed: it comes to its end" job_is "kill-$role" "done"
   check "  and each of its workers began once" is "$(on h2 sh -c "docker logs kill-$role-w0; docker logs kill-$role-w1" 2>/dev/null | tr '\n' ' ')" "begins ends begins ends "

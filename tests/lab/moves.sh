@@ -45,6 +45,8 @@ POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\nspeculate = off\nrebalance
 
 fingerprint() { on "$1" ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub | cut -d' ' -f2; }
 reaches() { on "$1" docker flowcon peer ls --format json | jq -se --arg n "$2" 'any(.[]; .Name == $n and .State == "reachable")' >/dev/null; }
+# misses HOST NAME: it knows that it hears nothing of that peer.
+misses() { on "$1" docker flowcon peer ls --format json | jq -se --arg n "$2" 'any(.[]; .Name == $n and .State != "reachable")' >/dev/null; }
 reach_each_other() {
   local a b
   for a in "$@"; do

@@ -20,6 +20,7 @@ flowcond_reads h2 'offer = cpu=1 mem=100M'
 make_peers h1 h2
 
 soon() { local sentence=$1; shift; PATIENCE=120 eventually "$sentence" "$@"; }
+is_not_running() { is "$(on "$1" docker inspect --format '{{.State.Running}}' "$2" 2>&1)" false; }
 is_not_on() { not on "$1" docker inspect "$2" >/dev/null 2>&1; }
 
 # --- there and home ---------------------------------------------------------------------------------------
@@ -148,12 +149,12 @@ soon "  until that has ended" job_is reads-4 "failed"
 # --- who dies -------------------------------------------------------------------------------------------
 
 for role in owner host; do
-  host=h2
-  [ "$role" = owner ] || host=h1
+  host=h2 other=h1
+  [ "$role" = owner ] || host=h1 other=h2
   job "kill-$role" cpu=1,mem=300M 'echo begins; sleep 8; echo ends'
   soon "a job runs there" job_runs_on h1 "kill-$role"
   flowcond_kill "$host"
-  sleep 2
+  must wait_until 60 misses "$other" "$host"
   flowcond_up "$host"
   soon "its $role is killed: it comes to its end" job_is "kill-$role" "done"
   check "  and began once" is "$(began "kill-$role")" 1
@@ -161,7 +162,8 @@ done
 job unheard cpu=1,mem=300M 'echo begins; sleep 3; echo ends'
 soon "a job runs there" job_runs_on h1 unheard
 flowcond_kill h1
-sleep 6
+soon "it ends there" is_not_running h1 unheard
+soon "its owner has looked at it since" job_has unheard '.note | test("h1")'
 check "while its host is silent it counts as running" job_is unheard running
 flowcond_up h1
 soon "and ends when that is heard" job_is unheard "done"

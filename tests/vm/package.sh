@@ -169,7 +169,8 @@ eventually "where the newer flowcond cannot start the older one restores every s
 starts() { journalctl --sync && journalctl -q -b -u flowcond -o cat --no-pager | grep -c '^Starting '; }
 before=$(starts)
 check "a caller is told that it does not run" not timeout 60 docker flowcon status
-pause 5
+has_failed() { is "$(systemctl is-active flowcond.service)" failed; }
+eventually "it has failed, and systemd waits for nothing more" has_failed
 check "and does not start it again and again" at_most "$(($(starts) - before))" 2
 check "systemd does not start it again either" is "$(systemctl show -P NRestarts flowcond.service)" 0
 check "its sockets still listen" is "$(systemctl is-active flowcond.socket flowcond-peer.socket | sort -u)" active
