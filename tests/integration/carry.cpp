@@ -73,10 +73,11 @@ Result<std::unique_ptr<ctrl::Daemon>> daemon_on(boost::asio::io_context& io,
 
 Async<Result<std::size_t>> carry_life(std::shared_ptr<ctrl::Daemon> from,
                                       std::shared_ptr<ctrl::Daemon> to, Order order) {
-  Result<std::string> life = co_await from->export_history(order.from_id);
+  Result<std::string> life = co_await from->own_host().export_history(order.from_id);
   if (!life) co_return life.error();
   const std::size_t bytes = life->size();
-  Result<void> taken = co_await to->import_history(order.to_id, std::move(*life), order.part.where);
+  Result<void> taken =
+      co_await to->own_host().import_history(order.to_id, std::move(*life), order.part.where);
   if (!taken) co_return taken.error();
   co_return bytes;
 }
