@@ -59,9 +59,8 @@ class Balancer : public Memory {
 
   /// What people ask (docs/api.md).
   [[nodiscard]] ctrl::api::Routes routes();
-  /// `id` is the peer's that asks.
-  [[nodiscard]] bool answers_peer(const ctrl::api::Request& request) const;
-  Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string id);
+  /// What peers ask (docs/peers.md).
+  [[nodiscard]] ctrl::api::Routes peer_routes();
 
  private:
   /// A move that was begun here and has not ended.

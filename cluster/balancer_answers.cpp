@@ -71,21 +71,17 @@ ctrl::api::Routes Balancer::routes() {
                [this](Call call) { return rebalance_for_person(std::move(call.body)); })};
 }
 
-bool Balancer::answers_peer(const Request& request) const {
-  return request.target == "/v1/peer/jobs" || request.target == "/v1/peer/move" ||
-         request.target == "/v1/peer/rebalance";
-}
-
-Async<Response> Balancer::answer_peer(Request request, std::string id) {
-  const std::string verb = request.method + " " + request.target;
-  if (verb == "GET /v1/peer/jobs") {
-    co_return Response{200, policy::render_report(reports_.own(clock_().steady))};
-  }
-  if (verb == "POST /v1/peer/move") {
-    co_return co_await take_order(std::move(request.body), std::move(id));
-  }
-  if (verb == "POST /v1/peer/rebalance") co_return co_await rebalance_here(std::move(request.body));
-  co_return failure(404, "there is no " + printable(verb, 200) + " for peers");
+ctrl::api::Routes Balancer::peer_routes() {
+  using ctrl::api::at_once, ctrl::api::Call, ctrl::api::get, ctrl::api::post;
+  return {
+      get("/v1/peer/jobs", "The containers of this host.",
+          [this](const Call&) {
+            return at_once({200, policy::render_report(reports_.own(clock_().steady))});
+          }),
+      post("/v1/peer/move", "The coordinator asks this host to migrate one of its containers.",
+           [this](Call call) { return take_order(std::move(call.body), std::move(call.peer)); }),
+      post("/v1/peer/rebalance", "Rebalances the cluster for a person on another host.",
+           [this](Call call) { return rebalance_here(std::move(call.body)); })};
 }
 
 // --- the cluster as people see it

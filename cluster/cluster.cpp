@@ -59,10 +59,7 @@ class Cluster : public ctrl::Companion {
           });
     }
     peers_.join({[this] { return balancer_.counts(); }, [this] { return !queue_.is_ready(); },
-                 [this](Request request, std::string id) {
-                   return answer_peer(std::move(request), std::move(id));
-                 },
-                 [this] { balancer_.look(); },
+                 verbs(), [this] { balancer_.look(); },
                  [this](const std::string& id) { return mover_->open_with(id); }});
   }
 
@@ -81,6 +78,8 @@ class Cluster : public ctrl::Companion {
     estimates_.look(now);
     queue_.look();
   }
+
+  [[nodiscard]] ctrl::api::Routes peer_routes() override { return peers_.peer_routes(); }
 
   [[nodiscard]] ctrl::api::Routes routes() override {
     ctrl::api::Routes all = peers_.routes();
@@ -158,23 +157,13 @@ class Cluster : public ctrl::Companion {
   }
 
  private:
-  // What peers ask of the rest; `id` is the peer's, known from its key.
-  Async<Response> answer_peer(Request request, std::string id) {
-    if (balancer_.answers_peer(request)) {
-      co_return co_await balancer_.answer_peer(std::move(request), std::move(id));
-    }
-    if (request.target.starts_with("/v1/peer/moves")) {
-      co_return co_await mover_->answer_peer(std::move(request), std::move(id));
-    }
-    if (request.target.starts_with("/v1/peer/queue/")) {
-      co_return co_await queue_.answer_peer(std::move(request), std::move(id));
-    }
-    const std::string verb = request.method + " " + request.target;
-    if (verb == "POST /v1/peer/call") {
-      co_return co_await elsewhere_.take(std::move(request.body), std::move(id));
-    }
-    co_return failure(404, "there is no " + printable(verb, 200) +
-                               " for peers; docs/peers.md lists what there is");
+  // What peers ask of the rest.
+  ctrl::api::Routes verbs() {
+    ctrl::api::Routes all = balancer_.peer_routes();
+    for (ctrl::api::Route& row : mover_->peer_routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : queue_.peer_routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : elsewhere_.peer_routes()) all.push_back(std::move(row));
+    return all;
   }
 
   // Plans and parts of moves; only the peer whose key it is sends one.

@@ -209,6 +209,12 @@ ctrl::api::Routes Elsewhere::routes() {
           ctrl::api::get("/v1/peers/NAME/queue", "The queue of another host.", looks(kQueueList))};
 }
 
+ctrl::api::Routes Elsewhere::peer_routes() {
+  return {ctrl::api::post(
+      "/v1/peer/call", "A person's call that is passed on to this host.",
+      [this](ctrl::api::Call call) { return take(std::move(call.body), std::move(call.peer)); })};
+}
+
 Async<Response> Elsewhere::take(std::string body, std::string speaker) {
   Result<Wanted> wanted = Wanted::parse(body);
   if (!wanted) co_return failure(422, wanted.error().message());

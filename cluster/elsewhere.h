@@ -33,6 +33,8 @@ class Elsewhere {
   Async<std::optional<ctrl::api::Response>> answer(ctrl::api::Request request);
   /// Calls about other hosts: docs/api.md.
   [[nodiscard]] ctrl::api::Routes routes();
+  /// What peers ask (docs/peers.md).
+  [[nodiscard]] ctrl::api::Routes peer_routes();
   /// POST /v1/peer/call, of the host `speaker`. It may see what people may see of this host, and
   /// change what migrated from it to here, and read what that prints. 503 while four of its calls
   /// go on that took too long.

@@ -122,6 +122,8 @@ class Companion {
   virtual void look(double now) = 0;
   /// What it adds to the API.
   [[nodiscard]] virtual api::Routes routes() = 0;
+  /// What it answers to other hosts.
+  [[nodiscard]] virtual api::Routes peer_routes() { return {}; }
   /// Asked before this host answers; empty: it does.
   virtual Async<std::optional<api::Response>> answer_first(api::Request request);
   /// A decision that is recorded under this name, its own among them; null where there is none.

@@ -67,6 +67,7 @@ Async<void> Peers::begin() {
   co_await ids_.read();
   if (server_) {
     server_->expect_callers();
+    verbs_ = peer_routes();
     server_->serve([this](ctrl::api::Request request) { return answer_peer(std::move(request)); });
   }
   follow_config();

@@ -34,8 +34,8 @@ struct Rest {
   std::function<policy::Counts()> counts;
   /// Does the queue of this host not decide yet?
   std::function<bool()> queue_waits;
-  /// Answers what peers ask beyond the verbs of this room; `id` is the peer's that asks.
-  std::function<Async<ctrl::api::Response>(ctrl::api::Request, std::string id)> answer;
+  /// What peers ask of the rest; a peer that was not reached from here yet has no id to go by.
+  ctrl::api::Routes verbs;
   /// What a peer tells has changed, or whether it is there.
   std::function<void()> hear;
   /// Names of the containers whose migration from or to the host `id` is not finished. Errors: that
@@ -61,6 +61,8 @@ class Peers : public ctrl::Companion, public Network {
   Async<void> begin() override;
   void look(double now) override;
   [[nodiscard]] ctrl::api::Routes routes() override;
+  /// docs/peers.md
+  [[nodiscard]] ctrl::api::Routes peer_routes() override;
   Async<void> settle(double seconds) override;
   void end() override;
 
@@ -93,15 +95,16 @@ class Peers : public ctrl::Companion, public Network {
 
   // peers_answers.cpp
   Async<ctrl::api::Response> answer_peer(ctrl::api::Request request);
-  [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const LinkPtr& speaker);
+  [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const std::string& from);
   Async<ctrl::api::Response> list();
   Async<ctrl::api::Response> add_by_command(std::string body);
   Async<ctrl::api::Response> remove(std::string name, std::string body);
   Async<ctrl::api::Response> drain(std::string name, bool is_draining);
-  Async<Result<void>> drain_here(bool is_draining);
+  Async<ctrl::api::Response> drain_here(bool is_draining);
 
   ctrl::LocalHost& host_;
   Rest rest_;
+  ctrl::api::Routes verbs_;                    ///< peer_routes()
   std::unique_ptr<ctrl::api::Server> server_;  ///< null where its socket could not be had
   double heartbeat_;
   std::string ssh_folder_;

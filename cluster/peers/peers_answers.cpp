@@ -62,43 +62,50 @@ json::value strangers_of(const Link& link, const Links& links) {
 // -----------------------------------------------------------------------------------------
 
 Async<Response> Peers::answer_peer(ctrl::api::Request request) {
-  const Result<LinkPtr> known = links_.known_speaker(request.from);
-  if (!known) co_return failure(403, known.error().message());
-  const LinkPtr speaker = *known;
-  const std::string verb = request.method + " " + request.target;
-  if (verb == "GET /v1/peer/hello") {
-    // It has just come: no need to wait until this host tries it again.
-    if (!speaker->is_reachable(present(), patience())) {
-      speaker->wake(true);
-    }
-    const std::string name = host_.view().name;
-    const Hello hello{
-        {}, FLOWCON_VERSION, name.empty() ? "unnamed" : name, identity_.id, identity_.incarnation};
-    co_return Response{200, render(hello)};
-  }
-  if (verb == "POST /v1/peer/state") co_return take_state(request.body, speaker);
-  if (verb == "POST /v1/peer/drain") {
-    const Result<bool> is_draining = parse_drain(request.body);
-    if (!is_draining) co_return failure(422, is_draining.error().message());
-    ctrl::log::info("peer " + speaker->name + " asks this host to drain" +
-                    (*is_draining ? "" : " no more"));
-    const Result<void> drained = co_await drain_here(*is_draining);
-    if (!drained) co_return failure(507, drained.error().message());
-    co_return done(host_.view().name);
-  }
-  if (rest_.answer) {
-    if (!speaker->hello || !speaker->unused.empty()) {
-      co_return failure(503, speaker->name + " has not been reached from here yet");
-    }
-    std::string id = speaker->hello->id;
-    request.from = speaker->name;
-    co_return co_await rest_.answer(std::move(request), std::move(id));
-  }
-  co_return failure(
-      404, "there is no " + printable(verb, 200) + " for peers; docs/peers.md lists what there is");
+  const Result<LinkPtr> speaker = links_.known_speaker(request.from);
+  if (!speaker) co_return failure(403, speaker.error().message());
+  request.from = (*speaker)->name;
+  const bool is_reached = (*speaker)->hello && (*speaker)->unused.empty();
+  std::string id = is_reached ? (*speaker)->hello->id : "";
+  co_return co_await ctrl::api::answer_peer(&verbs_, std::move(request), std::move(id));
 }
 
-Response Peers::take_state(const std::string& body, const LinkPtr& speaker) {
+ctrl::api::Routes Peers::peer_routes() {
+  using ctrl::api::at_once, ctrl::api::Call, ctrl::api::get, ctrl::api::post;
+  ctrl::api::Routes all{
+      get("/v1/peer/hello", "Who this host is; the first request of a connection.",
+          [this](const Call& call) {
+            const LinkPtr speaker = links_.find(call.from);
+            // It has just come: no need to wait until this host tries it again.
+            if (speaker && !speaker->is_reachable(present(), patience())) speaker->wake(true);
+            return at_once(
+                {200, render(Hello{
+                          {}, FLOWCON_VERSION, own_name(), identity_.id, identity_.incarnation})});
+          }),
+      post("/v1/peer/state", "What the caller is and has, for what this host is and has.",
+           [this](const Call& call) { return at_once(take_state(call.body, call.from)); }),
+      post("/v1/peer/drain", "Starts or stops draining this host.", [this](const Call& call) {
+        const Result<bool> is_draining = parse_drain(call.body);
+        if (!is_draining) return at_once(failure(422, is_draining.error().message()));
+        ctrl::log::info("peer " + call.from + " asks this host to drain" +
+                        (*is_draining ? "" : " no more"));
+        return drain_here(*is_draining);
+      })};
+  // The others believe the id of whoever asks.
+  for (const ctrl::api::Route& row : rest_.verbs) {
+    all.push_back(row);
+    all.back().answer = [answer = row.answer](Call call) {
+      if (!call.peer.empty()) return answer(std::move(call));
+      return at_once(failure(503, call.from + " has not been reached from here yet"));
+    };
+  }
+  return all;
+}
+
+Response Peers::take_state(const std::string& body, const std::string& from) {
+  const Result<LinkPtr> known = links_.known_speaker(from);
+  if (!known) return failure(403, known.error().message());
+  const LinkPtr speaker = *known;
   Result<State> state = parse_state(body);
   if (!state) return failure(422, state.error().message());
   if (state->id == identity_.id) {
@@ -277,9 +284,7 @@ Async<Response> Peers::drain(std::string name, bool is_draining) {
   const LinkPtr link = links_.find(name);
   if (!link) {
     if (name != host_.view().name) co_return no_such_peer(name);
-    const Result<void> drained = co_await drain_here(is_draining);
-    if (!drained) co_return failure(507, drained.error().message());
-    co_return done(name);
+    co_return co_await drain_here(is_draining);
   }
   if (!link->is_reachable(present(), patience())) {
     const std::string why = link->unused.empty() ? link->error : link->unused;
@@ -297,13 +302,13 @@ Async<Response> Peers::drain(std::string name, bool is_draining) {
   co_return done(name);
 }
 
-Async<Result<void>> Peers::drain_here(bool is_draining) {
+Async<Response> Peers::drain_here(bool is_draining) {
   auto save = [&store = host_.store(), is_draining] { return store.save_draining(is_draining); };
-  Result<void> saved = co_await host_.effects().run(std::move(save));
-  if (!saved) co_return saved;
+  const Result<void> saved = co_await host_.effects().run(std::move(save));
+  if (!saved) co_return failure(507, saved.error().message());
   identity_.is_draining = is_draining;
   tell();
-  co_return Result<void>();
+  co_return done(host_.view().name);
 }
 
 }  // namespace flowcon::cluster::peers

@@ -268,32 +268,44 @@ void Queue::add_metrics(ctrl::Exposition& out) const {
   out.add("flowcon_job_resizes_total", static_cast<double>(owner_.jobs().resizes()));
 }
 
-Async<Response> Queue::answer_peer(ctrl::api::Request request, std::string speaker) {
-  const std::string verb = request.method + " " + request.target;
-  if (verb == "POST /v1/peer/queue/task") {
-    co_return co_await tasks_.answer(std::move(request.body), std::move(speaker));
-  }
-  if (verb == "POST /v1/peer/queue/wake") {
-    conductor_.wake();
-    co_return Response{200, "{}"};
-  }
-  if (!is_ready()) co_return failure(503, kNotRead);
-  if (verb == "POST /v1/peer/queue/ports") {
-    co_return co_await leases_.answer(std::move(request.body), std::move(speaker));
-  }
-  if (verb == "GET /v1/peer/queue/jobs") co_return Response{200, render(conductor_.report())};
-  if (verb == "POST /v1/peer/queue/order") {
-    co_return conductor_.take_orders(request.body, speaker);
-  }
-  if (verb == "POST /v1/peer/queue/decisions") {
-    co_return conductor_.answer_decisions(request.body);
-  }
-  if (verb == "POST /v1/peer/queue/news") {
-    const Result<std::vector<std::string>> births = parse_births(request.body);
-    if (!births) co_return failure(422, births.error().what);
-    co_return Response{200, render_births(owner_.hear_news(*births, speaker))};
-  }
-  co_return failure(404, "there is no such verb of the queue; docs/peers.md lists them");
+ctrl::api::Routes Queue::peer_routes() {
+  using ctrl::api::at_once, ctrl::api::get, ctrl::api::post;
+  // What only one can answer that has read its journal.
+  const auto once_read = [this](ctrl::api::Answer answer) -> ctrl::api::Answer {
+    return [this, answer = std::move(answer)](Call call) {
+      return is_ready() ? answer(std::move(call)) : at_once(failure(503, kNotRead));
+    };
+  };
+  return {
+      post("/v1/peer/queue/task", "An owner asks for its task here, or of it.",
+           [this](Call call) { return tasks_.answer(std::move(call.body), std::move(call.peer)); }),
+      post("/v1/peer/queue/wake", "Something has changed.",
+           [this](const Call&) {
+             conductor_.wake();
+             return at_once({200, "{}"});
+           }),
+      post("/v1/peer/queue/ports", "An owner leases ports for its tasks.",
+           once_read([this](Call call) {
+             return leases_.answer(std::move(call.body), std::move(call.peer));
+           })),
+      get("/v1/peer/queue/jobs", "What this host offers and has free, and its jobs.",
+          once_read([this](const Call&) {
+            return at_once({200, render(conductor_.report())});
+          })),
+      post("/v1/peer/queue/order", "The coordinator's orders for jobs of this host.",
+           once_read([this](const Call& call) {
+             return at_once(conductor_.take_orders(call.body, call.peer));
+           })),
+      post("/v1/peer/queue/decisions", "The last decisions about a job.",
+           once_read([this](const Call& call) {
+             return at_once(conductor_.answer_decisions(call.body));
+           })),
+      post("/v1/peer/queue/news", "Tasks of jobs of this host have changed.",
+           once_read([this](const Call& call) {
+             const Result<std::vector<std::string>> births = parse_births(call.body);
+             if (!births) return at_once(failure(422, births.error().what));
+             return at_once({200, render_births(owner_.hear_news(*births, call.peer))});
+           }))};
 }
 
 ctrl::api::Routes Queue::routes() {

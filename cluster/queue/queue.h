@@ -32,8 +32,8 @@ class Queue {
   void end() { world_.is_ended = true; }
 
   [[nodiscard]] ctrl::api::Routes routes();
-  /// What peers ask below /v1/peer/queue: docs/peers.md. `speaker` is the id of the host that asks.
-  Async<ctrl::api::Response> answer_peer(ctrl::api::Request request, std::string speaker);
+  /// What peers ask (docs/peers.md).
+  [[nodiscard]] ctrl::api::Routes peer_routes();
   /// A birth or a return has come further.
   void hear_of_move(const std::string& id) {
     if (!world_.is_ended) owner_.hear_of_move(id);

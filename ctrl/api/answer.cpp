@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
+#include "base/text.h"
 #include "ctrl/api/routes.h"
 
 namespace flowcon::ctrl::api {
@@ -17,6 +18,20 @@ Async<Response> answer(const Routes* routes, Request request) {
   auto& [route, call] = *found;
   call.body = std::move(request.body);
   call.user = request.user;
+  return route->answer(std::move(call));
+}
+
+Async<Response> answer_peer(const Routes* routes, Request request, std::string peer) {
+  Result<std::pair<const Route*, Call>> found = find_route(*routes, request.method, request.target);
+  if (!found) {
+    return at_once(failure(404, "there is no " +
+                                    printable(request.method + " " + request.target, 200) +
+                                    " for peers; docs/peers.md lists what there is"));
+  }
+  auto& [route, call] = *found;
+  call.body = std::move(request.body);
+  call.from = std::move(request.from);
+  call.peer = std::move(peer);
   return route->answer(std::move(call));
 }
 

@@ -34,6 +34,8 @@ struct Call {
   std::map<std::string, double> query;  ///< the parameters that were given
   std::string body;
   unsigned user = 0;  ///< who asks
+  std::string from;   ///< or which peer, by the name that it has here
+  std::string peer;   ///< and its id; "" = it has not been reached from here yet
 
   template <class Number = double>
   [[nodiscard]] Number number(const std::string& parameter, Number otherwise) const {
@@ -73,6 +75,9 @@ template <class Part>
 
 /// What the row of the request answers; 404, 405 or 422 where find_route() finds none.
 [[nodiscard]] Async<Response> answer(const Routes* routes, Request request);
+
+/// The same for what a peer asks (docs/peers.md), `peer` being its id; 404 where no row takes it.
+[[nodiscard]] Async<Response> answer_peer(const Routes* routes, Request request, std::string peer);
 
 /// For a row that knows its answer without waiting.
 [[nodiscard]] Async<Response> at_once(Response response);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/api.md and the table of routes say the same.
+// docs/api.md, docs/peers.md and the tables of routes say the same.
 #include <fstream>
 #include <set>
 #include <sstream>
 
 #include "cluster/cluster.h"
+#include "cluster/migration/run/reception.h"
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
 #include "tests/support/paths.h"
@@ -78,6 +79,32 @@ TEST_CASE("each call of the table has its section in docs/api.md, and each secti
   for (const ctrl::api::Route& row : all_rows(host)) rows.insert(row.method + " " + row.path);
   for (const std::string& heading : lines_of(test::source_path("docs/api.md"), "## ")) {
     documented.merge(calls_of(heading.substr(3)));
+  }
+  CHECK(documented == rows);
+}
+
+TEST_CASE("docs/peers.md has each verb of the table for peers, and what comes in pieces") {
+  test::Host host;
+  host.config.peers.socket = host.folder.path() + "/peer.sock";
+  host.begin();
+  const auto cluster = cluster::make_cluster(host.daemon->own_host());
+  REQUIRE(cluster.has_value());
+  std::set<std::string> rows, documented;
+  for (const ctrl::api::Route& row : (*cluster)->peer_routes()) {
+    rows.insert(row.method + " " + row.path);
+  }
+  for (const char* beginning : {"`", "- `"}) {
+    for (const std::string& line : lines_of(test::source_path("docs/peers.md"), beginning)) {
+      const std::string verb = line.substr(std::string(beginning).size(),
+                                           line.find('`', 3) - std::string(beginning).size());
+      const std::size_t blank = verb.find(' ');
+      if (verb.find(" /v1/peer/") != blank || blank == std::string::npos) continue;
+      ctrl::api::Request request;
+      request.method = verb.substr(0, blank);
+      request.target = verb.substr(blank + 1);
+      if (cluster::migration::Reception::has_long_body(request)) continue;
+      documented.insert(verb.ends_with("/ID") ? verb.substr(0, verb.size() - 2) + "NAME" : verb);
+    }
   }
   CHECK(documented == rows);
 }

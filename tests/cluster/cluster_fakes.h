@@ -331,7 +331,9 @@ struct Stand {
     request.method = method;
     request.target = target;
     request.body = body;
-    const ctrl::api::Response response = call(balancer->answer_peer(request, host_id(digit)));
+    const ctrl::api::Routes verbs = balancer->peer_routes();
+    const ctrl::api::Response response =
+        call(ctrl::api::answer_peer(&verbs, request, host_id(digit)));
     status = response.status;
     return *parse_json(response.body);
   }

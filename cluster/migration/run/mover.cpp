@@ -168,8 +168,12 @@ Result<std::vector<std::string>> Movers::open_with(const std::string& id) const 
   return open_.open_with(id);
 }
 
-Async<Response> Movers::answer_peer(Request request, std::string speaker) {
-  return reception_.answer(std::move(request), std::move(speaker));
+ctrl::api::Routes Movers::peer_routes() {
+  return {ctrl::api::post("/v1/peer/moves/NAME", "The other side of a migration reports a step.",
+                          [this](ctrl::api::Call call) {
+                            return reception_.hear(std::move(call.name), std::move(call.body),
+                                                   std::move(call.peer));
+                          })};
 }
 
 bool Movers::has_long_body(const Request& request) const {

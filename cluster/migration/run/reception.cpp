@@ -61,13 +61,12 @@ bool Reception::has_long_body(const Request& request) {
   return request.method == "PUT" && request.target.starts_with(std::string(kMoves) + "/");
 }
 
-Async<Response> Reception::answer(Request request, std::string speaker) {
-  const auto [id, part] = split(request.target);
-  if (request.method != "POST" || id.empty() || !part.empty()) {
+Async<Response> Reception::hear(std::string id, std::string body, std::string speaker) {
+  if (id.find('/') != std::string::npos) {
     co_return failure(404, "there is no such verb for migrations; docs/peers.md lists them");
   }
   if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
-  co_return co_await take_report(id, std::move(request.body), std::move(speaker));
+  co_return co_await take_report(std::move(id), std::move(body), std::move(speaker));
 }
 
 Async<Response> Reception::answer_long(Request head, Pull body, std::string speaker) {

@@ -28,8 +28,9 @@ class Reception {
         cache_(cache),
         intake_(world) {}
 
+  /// The move of this id has come further on the other side.
+  Async<ctrl::api::Response> hear(std::string id, std::string body, std::string speaker);
   /// As Mover says.
-  Async<ctrl::api::Response> answer(ctrl::api::Request request, std::string speaker);
   [[nodiscard]] static bool has_long_body(const ctrl::api::Request& request);
   Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
                                          std::string speaker);

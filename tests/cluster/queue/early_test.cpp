@@ -125,8 +125,9 @@ TEST_CASE("a host that has no room after all keeps what was sent, and starts it 
 
 Async<void> asked(queue::Queue* queue, ctrl::api::Request request, std::string speaker,
                   std::shared_ptr<int> status) {
+  const ctrl::api::Routes verbs = queue->peer_routes();
   const ctrl::api::Response response =
-      co_await queue->answer_peer(std::move(request), std::move(speaker));
+      co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
   *status = static_cast<int>(response.status);
 }
 

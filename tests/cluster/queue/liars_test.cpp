@@ -55,8 +55,9 @@ class LiarBench : public QueueBench {
  private:
   static Async<void> asked(queue::Queue* whose, ctrl::api::Request request, std::string speaker,
                            std::shared_ptr<int> status) {
+    const ctrl::api::Routes verbs = whose->peer_routes();
     const ctrl::api::Response response =
-        co_await whose->answer_peer(std::move(request), std::move(speaker));
+        co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
     *status = static_cast<int>(response.status);
   }
 };

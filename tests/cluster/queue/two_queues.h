@@ -212,11 +212,11 @@ class TwoQueues {
                                                       std::move(speaker));
       } else {
         request.body = std::move(body);
-        const bool is_of_queue = request.target.starts_with("/v1/peer/queue/");
-        Async<ctrl::api::Response> answer =
-            is_of_queue ? to.queues.back()->answer_peer(std::move(request), std::move(speaker))
-                        : to.movers.back()->answer_peer(std::move(request), std::move(speaker));
-        said = co_await std::move(answer);
+        ctrl::api::Routes verbs = to.queues.back()->peer_routes();
+        for (ctrl::api::Route& row : to.movers.back()->peer_routes()) {
+          verbs.push_back(std::move(row));
+        }
+        said = co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
       }
       // Who has died meanwhile hears nothing.
       if (is_deaf(from, to)) co_return errno_error(ETIMEDOUT, "no connection");

@@ -486,8 +486,9 @@ TEST_CASE("another host cannot ask about a task, nor bring home what nobody aske
     request.target = "/v1/peer/queue/task";
     request.body = render(call);
     std::string speaker = host_id('7');
+    const ctrl::api::Routes verbs = hosts.h1.queues.back()->peer_routes();
     const auto said =
-        co_await hosts.h1.queues.back()->answer_peer(std::move(request), std::move(speaker));
+        co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
     status = said.status;
   };
   ctrl::spawn(hosts.io, "test", life);

@@ -16,7 +16,8 @@ ctrl::api::Response report(TwoHosts& hosts, const std::string& id, const std::st
   request.target = "/v1/peer/moves/" + id;
   request.body = "{}";
   auto life = [&]() -> Async<void> {
-    said = co_await hosts.target.mover().answer_peer(request, speaker);
+    const ctrl::api::Routes verbs = hosts.target.mover().peer_routes();
+    said = co_await ctrl::api::answer_peer(&verbs, request, speaker);
   };
   ctrl::spawn(hosts.io, "test", life);
   REQUIRE(hosts.until([&] { return said.has_value(); }));

@@ -154,8 +154,9 @@ class TwoHosts {
       }
       request.body = std::move(body);
       std::string speaker = from.network.own_id_;
+      const ctrl::api::Routes verbs = to.mover().peer_routes();
       const ctrl::api::Response said =
-          co_await to.mover().answer_peer(std::move(request), std::move(speaker));
+          co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
       co_return Answer{said.status, said.body};
     };
     from.goods.carry_ = [this, &from, &to](std::string method, std::string path,
