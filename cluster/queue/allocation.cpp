@@ -418,17 +418,60 @@ class Allocator {
   std::vector<double> left_;  // of each job, seconds
 };
 
+// It is recorded.
+policy::AllocateDecision decided(const policy::AllocateState& state, Allocation& allocation) {
+  policy::AllocateDecision decision = policy::decide_allocate(state);
+  ctrl::policy::add_round(&allocation.rounds, state, decision);
+  return decision;
+}
+
+std::optional<Allocation> by_horizon(const AllJobs& all, const policy::QueuePlan& plan,
+                                     double interval) {
+  Allocation allocation;
+  const Allocator allocator(all, plan);
+  if (allocator.is_empty()) return allocation;  // nothing that could make room, or grow
+  const policy::AllocateDecision decision = decided({allocator.horizon(interval)}, allocation);
+  std::map<std::string, std::int64_t> nodes;
+  for (const policy::HorizonPlan& one : std::get<policy::HorizonDecision>(decision).plan) {
+    nodes[one.id] = one.nodes.front();
+  }
+  allocator.admit_wholes(allocation);
+  allocator.fill(nodes);
+  allocation.knows_pauses = true;
+  allocator.take(nodes, allocation);
+  return allocation;
+}
+
+std::optional<Allocation> by_greed(const AllJobs& all, const policy::QueuePlan& plan, double) {
+  Allocation allocation;
+  const Allocator allocator(all, plan);
+  if (allocator.is_empty()) return allocation;
+  const policy::AllocateDecision decision = decided({allocator.greedy()}, allocation);
+  const auto& greedy = std::get<policy::GreedyDecision>(decision);
+  std::map<std::string, std::int64_t> nodes;
+  for (std::size_t i = 0; i < greedy.ids.size(); ++i) nodes[greedy.ids[i]] = greedy.nodes[i];
+  allocator.take(nodes, allocation);
+  return allocation;
+}
+
+// The order itself says who gets what.
+std::optional<Allocation> by_order(const AllJobs&, const policy::QueuePlan&, double) {
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<AllocatePolicyKind>& allocate_policies() {
   static const std::vector<AllocatePolicyKind> all{
-      {"horizon", "as many as the remaining work of the job is worth, planned ahead"},
+      {"horizon", "as many as the remaining work of the job is worth, planned ahead", by_horizon},
       {"greedy",
        "idle workers go to the job that has run shortest, and the job that has run longest gives "
-       "half of its workers to a waiting one"},
+       "half of its workers to a waiting one",
+       by_greed},
       {"kod2",
        "all idle workers while no job waits, and workers above the minimum go to the waiting job "
-       "that comes first"},
+       "that comes first",
+       by_order},
   };
   return all;
 }
@@ -462,31 +505,10 @@ std::string situation_of(const AllJobs& all) {
 
 std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& plan,
                                    const AllocateRule& rule) {
-  if (rule.policy == "kod2") return std::nullopt;
-  Allocation allocation;
-  const Allocator allocator(all, plan);
-  if (allocator.is_empty()) return allocation;  // nothing that could make room, or grow
-  policy::AllocateState state;
-  if (rule.policy == "greedy") {
-    state = {allocator.greedy()};
-  } else {
-    state = {allocator.horizon(rule.interval)};
-  }
-  const policy::AllocateDecision decision = policy::decide_allocate(state);
-  ctrl::policy::add_round(&allocation.rounds, state, decision);
-  std::map<std::string, std::int64_t> nodes;
-  if (const auto* greedy = std::get_if<policy::GreedyDecision>(&decision)) {
-    for (std::size_t i = 0; i < greedy->ids.size(); ++i) nodes[greedy->ids[i]] = greedy->nodes[i];
-  } else {
-    for (const policy::HorizonPlan& one : std::get<policy::HorizonDecision>(decision).plan) {
-      nodes[one.id] = one.nodes.front();
-    }
-    allocator.admit_wholes(allocation);
-    allocator.fill(nodes);
-    allocation.knows_pauses = true;
-  }
-  allocator.take(nodes, allocation);
-  return allocation;
+  const std::vector<AllocatePolicyKind>& kinds = allocate_policies();
+  const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                 [&](const auto& one) { return one.name == rule.policy; });
+  return (kind == kinds.end() ? kinds.front() : *kind).allocate(all, plan, rule.interval);
 }
 
 }  // namespace flowcon::cluster::queue

@@ -41,17 +41,20 @@ struct AllocateRule {
 struct AllocatePolicyKind {
   std::string name;
   std::string summary;  ///< for the help: how many workers a job has
+  /// As allocate(), `interval` seconds before it is decided anew.
+  std::optional<Allocation> (*allocate)(const AllJobs& all, const policy::QueuePlan& plan,
+                                        double interval);
 };
 
 [[nodiscard]] const std::vector<AllocatePolicyKind>& allocate_policies();
 
-/// Empty for `kod2`, which takes and gives worker by worker (orders.h). A node is a worker of the
-/// job that asks for least; another one's are so many nodes, rounded up to a power of two. The
-/// numbers of workers are powers of two, from the least of the job to what the hosts could hold if
-/// there were no other that may change. What the horizon leaves idle goes to whom it helps most.
-/// Jobs that wait come in the order of the plan. What a job has left is measured by its counter and
-/// its paces, else it is what the queue thinks of it; its priority divides it. Source:
-/// ALGORITHMS.md §11.
+/// By the row of rule.policy. Empty for `kod2`, which takes and gives worker by worker (orders.h).
+/// A node is a worker of the job that asks for least; another one's are so many nodes, rounded up
+/// to a power of two. The numbers of workers are powers of two, from the least of the job to what
+/// the hosts could hold if there were no other that may change. What the horizon leaves idle goes
+/// to whom it helps most. Jobs that wait come in the order of the plan. What a job has left is
+/// measured by its counter and its paces, else it is what the queue thinks of it; its priority
+/// divides it. Source: ALGORITHMS.md §11.
 [[nodiscard]] std::optional<Allocation> allocate(const AllJobs& all, const policy::QueuePlan& plan,
                                                  const AllocateRule& rule);
 
