@@ -20,8 +20,7 @@ constexpr std::size_t kLooked = 100;         // moves
 constexpr std::uint64_t kLeast = 1'000'000;  // bytes: less says nothing of a link
 
 bool waits_at_home(const Job& job) {
-  return job.entry.state == JobState::waiting && !job.entry.task && job.ticket &&
-         !job.entry.group && !job.group;
+  return job.entry.state == JobState::waiting && !job.entry.task && job.ticket && !job.group;
 }
 
 }  // namespace

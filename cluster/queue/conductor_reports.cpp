@@ -178,9 +178,12 @@ void Conductor::report_group(Job& job, bool runs, ReportedJob& reported) const {
 void Conductor::report_waiting(Job& job, ReportedJob& reported) const {
   const double steady = world_.clock.steady();
   if (job.entry.task) reported.sent_to = job.entry.task->host;
-  reported.freight = job.freight;
+  // Of a group only what binds all of it to its host: no part of it need go anywhere else.
+  if (!job.entry.group || (job.freight && !job.freight->bound.empty())) {
+    reported.freight = job.freight;
+  }
   if (reported.freight) reported.freight->image = short_image(reported.freight->image);
-  const bool is_unknown = !job.freight && job.weigh_at == 0 && !job.entry.task && !job.entry.group;
+  const bool is_unknown = !job.freight && job.weigh_at == 0 && !job.entry.task;
   if (is_unknown && job.weigh_by == 0) job.weigh_by = steady + kWeighing;
   reported.is_weighing = is_unknown && steady < job.weigh_by;
   const bool is_there = (!job.entry.task || job.is_ready) && steady >= job.not_early_before;

@@ -309,6 +309,20 @@ TEST_CASE("a job whose host is given up starts again, and what is left there goe
   CHECK(hosts.comes_to("vae", "running", 60));
 }
 
+TEST_CASE("a group that mounts a folder of its host waits for that host, and is not held") {
+  TwoQueues hosts;
+  const std::string ticket = hosts.submit("net", 2, {{"flowcon.workers", "2"}});
+  boost::json::array mounts;
+  mounts.push_back(
+      {{"Type", "bind"}, {"Source", "/data"}, {"Destination", "/data"}, {"RW", false}});
+  hosts.h2.engine.inspects_.at(ticket)["Mounts"] = mounts;
+  hosts.run(200);
+  CHECK(hosts.state("net") == "waiting");
+  CHECK_FALSE(hosts.job("net").at("held").as_bool());
+  CHECK(text_of(hosts.job("net"), "note").find("mounts '/data' of this host") != std::string::npos);
+  CHECK(hosts.h1.engine.boxes_.empty());
+}
+
 // A job with a volume runs on h1, where others have volumes, too.
 class Volumes : public TwoQueues {
  public:
