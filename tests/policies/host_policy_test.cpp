@@ -57,14 +57,14 @@ TEST_CASE("flowcond takes a policy by its name and puts its jobs where it says")
   Planning::Jobs jobs;
   for (const char* id : {"old", "new", "paused"}) jobs[id].container.id = id;
   policy::Rounds rounds;
-  REQUIRE(planning.follow({"old", "new"}, 0, rounds));
+  REQUIRE(planning.follow({"old", "new"}, rounds));
   CHECK(planning.decide(jobs, {10, 10}, 0, rounds) == 7);
   CHECK(jobs["old"].cpu.limit == 1e-9);
   CHECK(jobs["new"].cpu.limit == 1);
   CHECK(jobs["new"].reason == "came last");
   CHECK(jobs["paused"].reason.empty());
   CHECK(rounds.size() == 1);
-  CHECK_FALSE(planning.follow({"old", "new"}, 0, rounds));
+  CHECK_FALSE(planning.follow({"old", "new"}, rounds));
 }
 
 TEST_CASE("another policy of a new configuration goes on from where the jobs are") {
@@ -74,12 +74,12 @@ TEST_CASE("another policy of a new configuration goes on from where the jobs are
   Planning::Jobs jobs;
   for (const char* id : {"old", "new"}) jobs[id].container.id = id;
   policy::Rounds rounds;
-  REQUIRE(planning.follow({"old", "new"}, 0, rounds));
+  REQUIRE(planning.follow({"old", "new"}, rounds));
   (void)planning.decide(jobs, {10, 10}, 0, rounds);
   config.policy = "flowcon";
   planning.configure(config, jobs);
   CHECK(planning.interval() == config.interval);
-  CHECK_FALSE(planning.follow({"old", "new"}, 0, rounds));
+  CHECK_FALSE(planning.follow({"old", "new"}, rounds));
   (void)planning.decide(jobs, {11, 11}, 0, rounds);
   CHECK(jobs["new"].reason == "NL: growth not measured");
   CHECK(planning.divides_by() == policy::DividesBy::growth);
@@ -92,7 +92,7 @@ TEST_CASE("where all compete alike no limit of the policy before stays") {
   Planning::Jobs jobs;
   jobs["a"].container.id = "a";
   policy::Rounds rounds;
-  REQUIRE(planning.follow({"a"}, 0, rounds));
+  REQUIRE(planning.follow({"a"}, rounds));
   (void)planning.decide(jobs, {10, 10}, 0, rounds);
   for (const Resource resource : {Resource::memory, Resource::io}) {
     jobs["a"][resource].list = List::cl;
