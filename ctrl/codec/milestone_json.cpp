@@ -20,6 +20,8 @@ static void fields(auto& io, Is<MilestoneMember> auto& member) {
   io.require(left90 >= 0 && left90 <= kMost, "left90", "must not be below 0");
   if (io.has("open90")) io("open90", member.open90, 0, 1);
   if (io.has("blind")) io("blind", member.is_blind);
+  io.optional("trust", member.trust, 1);
+  io.require(member.trust > 0 && member.trust <= 1, "trust", "must be above 0, at most 1");
   io.optional("from", member.from, "");
   io.nullable("width", member.width);
   io.require(member.width.value_or(1) > 0, "width", "must be above 0");

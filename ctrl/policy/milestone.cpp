@@ -11,9 +11,14 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kNarrow = 0.95;  // of the host; a job that uses more of it is not narrow
 
+// Of the end; the work to it is done for the chance that it is there.
+double whole_key(const MilestoneMember& member, double worth) {
+  return member.left / member.trust / (1 + worth * std::clamp(member.open90, 0.0, 1.0));
+}
+
 double key_of(const MilestoneMember& member, double worth) {
   const double open = std::clamp(member.open90, 0.0, 1.0);
-  const double whole = member.left / (1 + worth * open);
+  const double whole = whole_key(member, worth);
   if (!member.left90 || !(worth > 0) || !(open > 0)) return whole;
   return std::min(*member.left90 / worth, whole);
 }
@@ -21,8 +26,7 @@ double key_of(const MilestoneMember& member, double worth) {
 // Whose place is but a guess at its end.
 bool is_guess(const MilestoneMember& member, double worth) {
   if (!member.is_blind) return false;
-  const double whole = member.left / (1 + worth * std::clamp(member.open90, 0.0, 1.0));
-  return key_of(member, worth) >= whole;
+  return key_of(member, worth) >= whole_key(member, worth);
 }
 
 class Ranking {

@@ -19,6 +19,7 @@ struct MilestoneMember {
                                  ///< not known
   double open90 = 1;             ///< the chance that 90 % are still to come, 0..1
   bool is_blind = false;         ///< nothing tells its end: left is as much as it has used
+  double trust = 1;  ///< the chance that `left` is right, above 0
   /// What says how much is left, a name of metrics::TotalFrom or growth::Basis; "" = not recorded.
   /// For people; nothing is decided by it.
   std::string from;
@@ -56,7 +57,7 @@ struct MilestoneDecision {
 };
 
 /// The key of a job is the work per worth of the milestone that is nearest by that measure:
-///     min(left90 / q, left / (1 + q * open90))
+///     min(left90 / q, left / trust / (1 + q * open90))
 /// Ranks, from the last to the first (Smith's backward rule): of the jobs that would not be late if
 /// they ended when all are done, the one with the greatest key is last; where all would be late,
 /// the one that would be so by the fewest spans (Lawler's rule). Before all of them: narrow jobs

@@ -30,6 +30,12 @@ bool is_silent(const JobView& job, const growth::Forecast& expected, double now)
          now - job.arrived > kMaySilent;
 }
 
+// Of a total that is said elsewhere than beside the counter: it may be another job's, or a part's.
+double trust_in(const JobView& job, growth::Basis basis) {
+  const bool is_counted = basis == growth::Basis::counter && job.report && job.report->counter;
+  return is_counted ? metrics::trust_in(job.report->counter->from) : 1;
+}
+
 std::string whole(double number) { return render_number(std::round(number)); }
 
 // A name of what says how much is left.
@@ -49,8 +55,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSources{
 
 // " (progress counter)", for people. Records may be older than the field, or of a newer flowcond.
 std::string told_by(const MilestoneMember& member) {
+  const std::string weight = member.trust < 1 ? ", right in " + percent(member.trust) : "";
   for (const auto& [source, text] : kSources) {
-    if (member.from == source) return " (" + std::string(text) + ")";
+    if (member.from == source) return " (" + std::string(text) + weight + ")";
   }
   return member.is_blind ? " (a guess)" : "";
 }
@@ -169,6 +176,7 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
     member.open90 = expected.open90;
     member.is_blind = expected.basis == growth::Basis::age;
     member.from = source_of(job, expected.basis);
+    member.trust = trust_in(job, expected.basis);
     member.width = job.track->width();
     member.before = kept.rank;
     member.share = kept.share;

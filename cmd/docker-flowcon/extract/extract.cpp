@@ -198,6 +198,7 @@ std::string render_extract_json(const Extraction& extraction, const ExtractOptio
     boost::json::object progress{{"done", json_number(report.counter->done)}, {"total", nullptr}};
     if (report.counter->total > 0) {
       progress["total"] = json_number(report.counter->total);
+      progress["from"] = name(report.counter->from);
     } else {
       progress["within"] = json_number(report.counter->within);
     }

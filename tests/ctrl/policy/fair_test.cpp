@@ -207,13 +207,13 @@ TEST_CASE("milestone records what says how much of a job is left") {
     REQUIRE(rounds.size() == 1);
     const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
     REQUIRE(state.has_value());
-    return state->members.at(0).from;
+    return std::pair(state->members.at(0).from, state->members.at(0).trust);
   };
-  CHECK(recorded() == "counter");
+  CHECK(recorded() == std::pair(std::string("counter"), 1.0));
   report.counter.emplace().from = metrics::TotalFrom::environment;
-  CHECK(recorded() == "environment");
+  CHECK(recorded() == std::pair(std::string("environment"), 0.9));
   track = {};
   track.look({0, 0, 0, {}}, {});
   track.look({10, 40, 0, {}}, {{10, 1.0}});
-  CHECK(recorded() == "age");
+  CHECK(recorded() == std::pair(std::string("age"), 1.0));
 }

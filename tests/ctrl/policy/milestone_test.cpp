@@ -65,6 +65,27 @@ TEST_CASE("a key is the work per worth of the nearest milestone") {
   CHECK(decide_milestone(state).members[0].key == Approx(800));
 }
 
+TEST_CASE("the work to an end that may be another one is done for the chance that it is there") {
+  MilestoneState state = state_of({member("said", 100), member("counted", 110)});
+  CHECK(rank_of(decide_milestone(state), "said") == 0);
+  state.members[0].trust = 0.8;
+  const MilestoneDecision decision = decide_milestone(state);
+  CHECK(decision.members[0].key == 125);
+  CHECK(rank_of(decision, "said") == 1);
+  const auto read = milestone_state_from(to_json(state));
+  REQUIRE(read.has_value());
+  CHECK(read->members[0].trust == 0.8);
+  CHECK(flowcon::render_json(to_json(state)).find(R"("trust")") ==
+        flowcon::render_json(to_json(state)).rfind(R"("trust")"));
+  for (const char* wrong : {"0", "1.1", "-1", "\"x\""}) {
+    CHECK_FALSE(milestone_state_from(
+                    *flowcon::parse_json(
+                        std::string(R"({"cores":1,"containers":[{"id":"a","left":1,"trust":)") +
+                        wrong + "}]}"))
+                    .has_value());
+  }
+}
+
 TEST_CASE("shares fall by the step and leave everybody the floor") {
   MilestoneState state = state_of({member("a", 100), member("b", 200), member("c", 400)});
   state.step = 4;
