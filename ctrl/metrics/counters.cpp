@@ -35,6 +35,11 @@ std::string_view word_behind(std::string_view text, std::size_t end) {
   return at > end || is_glued ? word_at(text, at) : std::string_view{};
 }
 
+/// Where a word in the text ends.
+std::size_t end_of(std::string_view text, std::string_view word) {
+  return static_cast<std::size_t>(word.data() - text.data()) + word.size();
+}
+
 std::size_t end_of_number(std::string_view text, std::size_t at) {
   std::size_t end = skip(text, at, "0123456789,.");
   while (end > at && !is_digit(text[end - 1])) --end;
@@ -43,7 +48,7 @@ std::size_t end_of_number(std::string_view text, std::size_t at) {
 
 /// "Fold 1/5 Epoch 3": the word is the name of the next number.
 bool names_another(std::string_view text, std::string_view word) {
-  const auto behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+  const std::size_t behind = end_of(text, word);
   const std::size_t next = skip(text, behind, " ");
   return next < text.size() && (is_digit(text[next]) || std::string_view(":=[#").find(text[next]) !=
                                                             std::string_view::npos);
@@ -326,10 +331,14 @@ std::optional<StatedTotal> stated_total(std::string_view text, const Field& fiel
   if (!field.integer || field.has_total || !(field.value > 1)) return std::nullopt;
   if (is_listed(text, field)) return StatedTotal{false, field.value};
   if (lower(field.key).ends_with("until step")) return StatedTotal{false, field.value};
-  const std::string_view word = word_behind(text, end_of_number(text, field.at));
+  std::string_view word = word_behind(text, end_of_number(text, field.at));
+  // "125 iterations per epoch. 12500 max iterations"
+  const bool is_most = word == "max" || word == "maximum" || word == "total";
+  if (is_most) word = word_behind(text, end_of(text, word));
   if (word.size() < 4 || (word.back() != 's' && word != "kimg")) return std::nullopt;
   const Meaning meaning = meaning_of(word);
   if (meaning != Meaning::epoch && meaning != Meaning::step) return std::nullopt;
+  if (is_most) return StatedTotal{meaning == Meaning::epoch, field.value};
   std::string_view before = text.substr(0, field.at);
   // Not "Time(200 iters)".
   const bool in_parentheses =
@@ -340,7 +349,7 @@ std::optional<StatedTotal> stated_total(std::string_view text, const Field& fiel
   const bool is_begun = is_verb || words == "training" || words.ends_with(" training") ||
                         words.ends_with("training:");
   const bool is_span = before.ends_with(" for") || before.ends_with(" of") || is_begun;
-  const std::size_t behind = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+  const std::size_t behind = end_of(text, word);
   const bool closes = text.substr(behind).starts_with(')');
   const bool is_over = text.substr(behind).starts_with(" over ");
   const bool trains = is_verb || words.find("train") != std::string::npos;

@@ -271,6 +271,10 @@ TEST_CASE("a stated total counts for what goes on towards it") {
                      "Epochs  2000. error: 0.4", "Epochs  3000. error: 0.3"}) == "3000/500000");
   CHECK(progress_of({"Training a tagger (60 iterations)", "iter 1 loss 0.5", "iter 2 loss 0.4"}) ==
         "2/60");
+  CHECK(progress_of({"Namespace(max_iterations=50000)",
+                     "125 iterations per epoch. 12500 max iterations ",
+                     "iteration 50, epoch 0 : loss : 5.75, lr: 0.0008",
+                     "iteration 100, epoch 0 : loss : 3.9, lr: 0.0008"}) == "100/12500");
   CHECK(progress_of({"3 passes over the corpus", "PROGRESS: pass 0, at document #80/80",
                      "PROGRESS: pass 1, at document #20/80"}) == "1.25/3");
   CHECK(progress_of({"saving every 10 epochs for training", "Epoch 3: loss 0.5"}) == "-");
