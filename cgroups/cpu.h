@@ -61,7 +61,7 @@ struct CpuSetting {
 [[nodiscard]] Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group);
 
 /// The same of all programs of the host, or of all that its cgroup namespace shows. Errors: as
-/// above; ENOENT where the kernel does not tell (before Linux 5.8 on v2).
+/// above; the kernel does not tell (before Linux 5.8 on v2).
 [[nodiscard]] Result<std::uint64_t> read_host_cpu_usage(const CgroupFs& fs);
 
 /// One controlled container: what it had and what share it shall have.

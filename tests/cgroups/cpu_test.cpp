@@ -239,7 +239,7 @@ TEST_CASE("the CPU use of all programs is that of the root group") {
   v1.set("", "cpuacct.usage", "5000000001");
   CHECK(read_host_cpu_usage(v1).value() == 5000000001);
   FakeCgroups v2 = v2_host();
-  CHECK(read_host_cpu_usage(v2).error().code.value() == ENOENT);
+  CHECK_FALSE(read_host_cpu_usage(v2).has_value());
   v2.set("", "cpu.stat", "usage_usec 5000000\nuser_usec 7");
   CHECK(read_host_cpu_usage(v2).value() == 5000000000);
 }

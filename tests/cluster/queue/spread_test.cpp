@@ -251,7 +251,8 @@ TEST_CASE("a worker that leaves another host leaves nothing there, though others
   const std::string ticket =
       hosts.submit("net", 1, {{"flowcon.workers", "1:5"}, {"flowcon.elastic", "join"}});
   boost::json::array mounts;
-  mounts.push_back({{"Type", "volume"}, {"Name", "ck"}, {"Destination", "/ck"}});
+  mounts.push_back(
+      {{"Type", "volume"}, {"Name", "ck"}, {"Driver", "local"}, {"Destination", "/ck"}});
   hosts.h2.engine.inspects_.at(ticket)["Mounts"] = mounts;
   REQUIRE(hosts.until([&] { return running(hosts.h2.engine) == 4; }, 60));
   hosts.h1.host.config_.queue.offer.is_none = false;
@@ -271,7 +272,8 @@ TEST_CASE("a first worker elsewhere that only reads its volume is done without")
   const std::string ticket =
       hosts.submit("net", 1, {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
   boost::json::array mounts;
-  mounts.push_back({{"Type", "volume"}, {"Name", "data"}, {"Destination", "/data"}});
+  mounts.push_back(
+      {{"Type", "volume"}, {"Name", "data"}, {"Driver", "local"}, {"Destination", "/data"}});
   if (is_read_only) mounts.front().as_object()["RW"] = false;
   hosts.h2.engine.inspects_.at(ticket)["Mounts"] = mounts;
   REQUIRE(hosts.until([&] { return running(hosts.h1.engine) == 3; }, 120));
