@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/cluster.h"
 
-#include "base/text.h"
 #include "cluster/balancer.h"
 #include "cluster/elsewhere.h"
 #include "cluster/live_log.h"
@@ -51,13 +50,6 @@ class Cluster : public ctrl::Companion {
     mover_->choose_gpus([this](boost::json::object& body, const Passage& birth) {
       return queue_.give_gpus(body, birth);
     });
-    if (peers_.server() != nullptr) {
-      peers_.server()->serve_bodies(
-          [this](const Request& request) { return mover_->has_long_body(request); },
-          [this](Request head, ctrl::Pull body) {
-            return answer_long(std::move(head), std::move(body));
-          });
-    }
     peers_.join({[this] { return balancer_.counts(); }, [this] { return !queue_.is_ready(); },
                  verbs(), [this] { balancer_.look(); },
                  [this](const std::string& id) { return mover_->open_with(id); }});
@@ -164,14 +156,6 @@ class Cluster : public ctrl::Companion {
     for (ctrl::api::Route& row : queue_.peer_routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : elsewhere_.peer_routes()) all.push_back(std::move(row));
     return all;
-  }
-
-  // Plans and parts of moves; only the peer whose key it is sends one.
-  Async<Response> answer_long(Request head, ctrl::Pull body) {
-    const peers::LinkPtr link = peers_.links().speaker_of(head.from);
-    Result<std::string> speaker = speaker_id(peers_, link ? link->name : "");
-    if (!speaker) co_return failure(403, speaker.error().message());
-    co_return co_await mover_->answer_long(std::move(head), std::move(body), std::move(*speaker));
   }
 
   peers::Peers peers_;

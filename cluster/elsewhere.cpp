@@ -6,11 +6,9 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/json/object.hpp>
 #include <memory>
 #include <utility>
 
-#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/seconds.h"
 #include "base/text.h"
@@ -111,10 +109,7 @@ struct Elsewhere::Wanted {
   std::string body;
   std::int64_t hops = 1;  ///< hosts that it was passed on to, this one among them
 
-  [[nodiscard]] std::string render() const {
-    return render_json(
-        json::object{{"method", method}, {"target", target}, {"body", body}, {"hops", hops}});
-  }
+  [[nodiscard]] std::string render() const { return passed_call(method, target, body, hops); }
   [[nodiscard]] static Result<Wanted> parse(const std::string& text) {
     return read_fields(text, [](FieldReader& reader) {
       Wanted wanted{reader.text("method"), reader.text("target"), reader.text("body"),
@@ -158,16 +153,7 @@ Async<Response> Elsewhere::ask(std::string host, Wanted wanted) {
   Result<Answer> reply =
       co_await network_.ask(std::move(host), "POST", "/v1/peer/call", wanted.render(), patience);
   if (!reply) co_return failure(502, reply.error().message());
-  const Result<json::value> said = parse_json(reply->body);
-  if (!said || !said->is_object()) co_return failure(502, there + " answers no JSON object");
-  if (reply->status >= 400) {
-    co_return failure(static_cast<unsigned>(reply->status),
-                      there + ": " + printable(text_of(member(*said, "error")), 500));
-  }
-  json::object out = said->get_object();
-  // Of several hosts on the way the last one is it.
-  if (is_forwarded && !out.contains("forwarded_to")) out["forwarded_to"] = valid_utf8(there);
-  co_return ctrl::api::answer_with(out, static_cast<unsigned>(reply->status));
+  co_return passed_answer(*reply, there, is_forwarded);
 }
 
 Async<std::optional<Response>> Elsewhere::answer(Request request) {

@@ -2,8 +2,10 @@
 #include "cluster/network.h"
 
 #include <algorithm>
+#include <boost/json/object.hpp>
 #include <tuple>
 
+#include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
 
@@ -14,6 +16,25 @@ std::string refusal_of(const Answer& answer) {
   const std::string said = text_in(answer.body, "error");
   return said.empty() ? "it answers with status " + std::to_string(answer.status)
                       : printable(said, kLongest);
+}
+
+std::string passed_call(const std::string& method, const std::string& target,
+                        const std::string& body, std::int64_t hops) {
+  return render_json({{"method", method}, {"target", target}, {"body", body}, {"hops", hops}});
+}
+
+ctrl::api::Response passed_answer(const Answer& answer, const std::string& there,
+                                  bool is_forwarded) {
+  using ctrl::api::failure;
+  const Result<json::value> said = parse_json(answer.body);
+  if (!said || !said->is_object()) return failure(502, there + " answers no JSON object");
+  if (answer.status >= 400) {
+    return failure(answer.status, there + ": " + printable(text_of(*said, "error"), 500));
+  }
+  json::object out = said->get_object();
+  // Of several hosts on the way the last one is it.
+  if (is_forwarded && !out.contains("forwarded_to")) out["forwarded_to"] = valid_utf8(there);
+  return ctrl::api::answer_with(out, answer.status);
 }
 
 const Member& coordinator_of(const std::vector<Member>& members) {

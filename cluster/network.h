@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cluster/peers/message.h"
+#include "ctrl/api/server.h"
 #include "ctrl/async.h"
 #include "ctrl/reply.h"
 
@@ -26,6 +27,15 @@ using Answer = ctrl::Reply;
 
 /// What a peer says that refuses: the sentence of its answer, else that it has only a status.
 [[nodiscard]] std::string refusal_of(const Answer& answer);
+
+/// What POST /v1/peer/call takes: a call of docs/api.md for the host that is asked, or for one
+/// that it passes it on to.
+[[nodiscard]] std::string passed_call(const std::string& method, const std::string& target,
+                                      const std::string& body = "", std::int64_t hops = 1);
+/// Its answer by the host `there`, as this one gives it: only as JSON that it has written itself.
+/// `is_forwarded`: with that host's name, if it has none.
+[[nodiscard]] ctrl::api::Response passed_answer(const Answer& answer, const std::string& there,
+                                                bool is_forwarded = false);
 
 class Network {
  public:

@@ -68,6 +68,11 @@ Async<void> Peers::begin() {
   if (server_) {
     server_->expect_callers();
     verbs_ = peer_routes();
+    server_->serve_bodies(
+        [this](const ctrl::api::Request& head) { return ctrl::api::has_long_body(verbs_, head); },
+        [this](ctrl::api::Request head, ctrl::Pull body) {
+          return answer_long(std::move(head), std::move(body));
+        });
     server_->serve([this](ctrl::api::Request request) { return answer_peer(std::move(request)); });
   }
   follow_config();

@@ -52,7 +52,6 @@ class Peers : public ctrl::Companion, public Network {
   Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server);
   /// Before begin().
   void join(Rest rest) { rest_ = std::move(rest); }
-  [[nodiscard]] ctrl::api::Server* server() { return server_.get(); }
   [[nodiscard]] bool has_identity() const { return has_identity_; }
   /// This host as it would tell its peers now.
   [[nodiscard]] State own_state() const;
@@ -95,6 +94,7 @@ class Peers : public ctrl::Companion, public Network {
 
   // peers_answers.cpp
   Async<ctrl::api::Response> answer_peer(ctrl::api::Request request);
+  Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body);
   [[nodiscard]] ctrl::api::Response take_state(const std::string& body, const std::string& from);
   Async<ctrl::api::Response> list();
   Async<ctrl::api::Response> add_by_command(std::string body);

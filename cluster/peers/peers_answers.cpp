@@ -70,6 +70,14 @@ Async<Response> Peers::answer_peer(ctrl::api::Request request) {
   co_return co_await ctrl::api::answer_peer(&verbs_, std::move(request), std::move(id));
 }
 
+Async<Response> Peers::answer_long(ctrl::api::Request head, ctrl::Pull body) {
+  const LinkPtr link = links_.speaker_of(head.from);
+  Result<std::string> id = speaker_id(*this, link ? link->name : "");
+  if (!id) co_return failure(403, id.error().message());
+  co_return co_await ctrl::api::answer_peer(&verbs_, std::move(head), std::move(*id),
+                                            std::move(body));
+}
+
 ctrl::api::Routes Peers::peer_routes() {
   using ctrl::api::at_once, ctrl::api::Call, ctrl::api::get, ctrl::api::post;
   ctrl::api::Routes all{
@@ -94,6 +102,7 @@ ctrl::api::Routes Peers::peer_routes() {
   // The others believe the id of whoever asks.
   for (const ctrl::api::Route& row : rest_.verbs) {
     all.push_back(row);
+    if (row.long_answer) continue;  // answer_long() asks for the id
     all.back().answer = [answer = row.answer](Call call) {
       if (!call.peer.empty()) return answer(std::move(call));
       return at_once(failure(503, call.from + " has not been reached from here yet"));

@@ -330,18 +330,11 @@ Async<Response> Conductor::ask_coordinator(std::string target) {
     request.target = std::move(target);
     co_return co_await world_.host.answer(std::move(request));
   }
-  const boost::json::object call{{"method", "GET"}, {"target", target}, {"body", ""}, {"hops", 1}};
-  std::string body = render_json(call);
+  std::string body = passed_call("GET", target);
   const Result<Answer> answer =
       co_await world_.network.ask(who.id, "POST", "/v1/peer/call", std::move(body), kReportTime);
   if (!answer) co_return failure(502, answer.error().message());
-  const Result<boost::json::value> said = parse_json(answer->body);
-  const std::string there = printable(who.name, 80);
-  if (!said || !said->is_object()) co_return failure(502, there + " answers no JSON object");
-  const auto status = static_cast<unsigned>(answer->status);
-  if (answer->status == 200) co_return ctrl::api::answer_with(said->get_object());
-  co_return failure(status >= 400 ? status : 502,
-                    there + ": " + printable(text_of(*said, "error"), 500));
+  co_return passed_answer(*answer, printable(who.name, 80));
 }
 
 Response Conductor::answer_decisions(const std::string& body) const {

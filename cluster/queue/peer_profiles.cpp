@@ -35,8 +35,7 @@ bool is_position(const std::string& text) {
 }
 
 std::string call_for(const std::string& position) {
-  const std::string target = "/v1/profiles" + (position.empty() ? "" : "?" + position);
-  return render_json({{"method", "GET"}, {"target", target}, {"body", ""}, {"hops", 1}});
+  return passed_call("GET", "/v1/profiles" + (position.empty() ? "" : "?" + position));
 }
 
 bool are_short(const estimate::Features& features) {

@@ -21,7 +21,7 @@ Async<Response> answer(const Routes* routes, Request request) {
   return route->answer(std::move(call));
 }
 
-Async<Response> answer_peer(const Routes* routes, Request request, std::string peer) {
+Async<Response> answer_peer(const Routes* routes, Request request, std::string peer, Pull body) {
   Result<std::pair<const Route*, Call>> found = find_route(*routes, request.method, request.target);
   if (!found) {
     return at_once(failure(404, "there is no " +
@@ -32,6 +32,7 @@ Async<Response> answer_peer(const Routes* routes, Request request, std::string p
   call.body = std::move(request.body);
   call.from = std::move(request.from);
   call.peer = std::move(peer);
+  if (route->long_answer) return route->long_answer(std::move(call), std::move(body));
   return route->answer(std::move(call));
 }
 

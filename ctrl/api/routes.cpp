@@ -93,6 +93,10 @@ Route post(std::string path, std::string meaning, Answer answer) {
   return {"POST", std::move(path), std::move(meaning), {}, std::move(answer)};
 }
 
+Route with_long_body(std::string method, std::string path, std::string meaning, LongAnswer answer) {
+  return {std::move(method), std::move(path), std::move(meaning), {}, {}, std::move(answer)};
+}
+
 Parameter moment(std::string name) {
   constexpr double kMost = std::numeric_limits<double>::max();
   return {std::move(name), false, -kMost, kMost};
@@ -125,6 +129,11 @@ Result<std::pair<const Route*, Call>> find_route(const Routes& routes, const std
     return errno_error(ENOENT, "there is nothing at " + shown + "; docs/api.md lists all calls");
   }
   return errno_error(EOPNOTSUPP, shown + " takes " + methods + ", not " + printable(method, 10));
+}
+
+bool has_long_body(const Routes& routes, const Request& request) {
+  const auto found = find_route(routes, request.method, request.target);
+  return found && found->first->long_answer;
 }
 
 }  // namespace flowcon::ctrl::api

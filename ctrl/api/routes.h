@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "ctrl/api/server.h"
 #include "ctrl/async.h"
+#include "ctrl/pull.h"
 
 namespace flowcon::ctrl::api {
 
@@ -45,6 +46,8 @@ struct Call {
 };
 
 using Answer = std::function<Async<Response>(Call)>;
+/// Takes the body as it comes; Call::body is empty.
+using LongAnswer = std::function<Async<Response>(Call, Pull)>;
 
 struct Route {
   std::string method;
@@ -52,6 +55,7 @@ struct Route {
   std::string meaning;  ///< one sentence, as docs/api.md has it
   std::vector<Parameter> parameters;
   Answer answer;
+  LongAnswer long_answer = {};  ///< instead, where the body may have more than kMaxBody
 };
 
 using Routes = std::vector<Route>;
@@ -59,6 +63,8 @@ using Routes = std::vector<Route>;
 [[nodiscard]] Route get(std::string path, std::string meaning, Answer answer,
                         std::vector<Parameter> parameters = {});
 [[nodiscard]] Route post(std::string path, std::string meaning, Answer answer);
+[[nodiscard]] Route with_long_body(std::string method, std::string path, std::string meaning,
+                                   LongAnswer answer);
 
 /// A row's answer by a method of `part`, which has to outlive it.
 template <class Part>
@@ -73,11 +79,16 @@ template <class Part>
                                                                const std::string& method,
                                                                const std::string& target);
 
+/// Is the row of the request one with a long body?
+[[nodiscard]] bool has_long_body(const Routes& routes, const Request& request);
+
 /// What the row of the request answers; 404, 405 or 422 where find_route() finds none.
 [[nodiscard]] Async<Response> answer(const Routes* routes, Request request);
 
 /// The same for what a peer asks (docs/peers.md), `peer` being its id; 404 where no row takes it.
-[[nodiscard]] Async<Response> answer_peer(const Routes* routes, Request request, std::string peer);
+/// `body`: of a row with a long one.
+[[nodiscard]] Async<Response> answer_peer(const Routes* routes, Request request, std::string peer,
+                                          Pull body = nullptr);
 
 /// For a row that knows its answer without waiting.
 [[nodiscard]] Async<Response> at_once(Response response);

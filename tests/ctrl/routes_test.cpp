@@ -126,6 +126,44 @@ TEST_CASE("an address that no row has is not found") {
   }
 }
 
+TEST_CASE("a body comes in pieces where its row takes it so, and only to the method of the row") {
+  const auto takes = [](Call call, Pull body) { return at_once({body ? 200U : 500U, call.peer}); };
+  const Routes routes{with_long_body("POST", "/v1/peer/moves/check", "", takes),
+                      {"POST", "/v1/peer/moves/NAME", "", {}, nothing},
+                      with_long_body("PUT", "/v1/peer/moves/NAME", "", takes)};
+  const auto is_long = [&](const char* method, const char* target) {
+    Request head;
+    head.method = method;
+    head.target = target;
+    return has_long_body(routes, head);
+  };
+  CHECK(is_long("POST", "/v1/peer/moves/check"));
+  CHECK(is_long("PUT", "/v1/peer/moves/a/volume-0"));
+  CHECK_FALSE(is_long("POST", "/v1/peer/moves/a"));
+  CHECK_FALSE(is_long("GET", "/v1/peer/moves/check"));
+  CHECK_FALSE(is_long("POST", "/v1/peer/moves/check?x=1"));
+  CHECK_FALSE(is_long("PUT", "/v1/peer/queue/task"));
+  boost::asio::io_context io;
+  std::vector<std::string> said;
+  const auto life = [&]() -> Async<void> {
+    for (const char* target : {"/v1/peer/moves/a/image", "/v1/peer/image"}) {
+      Request head;
+      head.method = "PUT";
+      head.target = target;
+      Pull body = []() -> Async<Result<std::string>> { co_return std::string(); };
+      const Response one = co_await answer_peer(&routes, head, "h2", std::move(body));
+      said.push_back(std::to_string(one.status) + " " + one.body);
+    }
+  };
+  boost::asio::co_spawn(io, life, boost::asio::detached);
+  io.run();
+  CHECK(said == std::vector<std::string>{
+                    "200 h2", "404 " + failure(404,
+                                               "there is no PUT /v1/peer/image for peers; "
+                                               "docs/peers.md lists what there is")
+                                           .body});
+}
+
 TEST_CASE("another method of an address says which it has") {
   CHECK(status_of("POST", "/v1/status") == 405);
   CHECK(ask("POST", "/v1/status").error.what == "/v1/status takes GET, not POST");

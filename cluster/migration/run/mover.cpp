@@ -19,9 +19,6 @@
 namespace flowcon::cluster::migration {
 namespace {
 
-using ctrl::api::Request;
-using ctrl::api::Response;
-
 constexpr double kReadAgain = 1;       // seconds, twice as many each time
 constexpr double kReadAgainMost = 30;  // seconds
 constexpr double kSettleLook = 0.05;   // seconds
@@ -166,22 +163,6 @@ std::vector<Passage> Movers::expected_births() const {
 Result<std::vector<std::string>> Movers::open_with(const std::string& id) const {
   if (const std::string why = records_.why_unread(); !why.empty()) return bad_input(why);
   return open_.open_with(id);
-}
-
-ctrl::api::Routes Movers::peer_routes() {
-  return {ctrl::api::post("/v1/peer/moves/NAME", "The other side of a migration reports a step.",
-                          [this](ctrl::api::Call call) {
-                            return reception_.hear(std::move(call.name), std::move(call.body),
-                                                   std::move(call.peer));
-                          })};
-}
-
-bool Movers::has_long_body(const Request& request) const {
-  return Reception::has_long_body(request);
-}
-
-Async<Response> Movers::answer_long(Request head, ctrl::Pull body, std::string speaker) {
-  return reception_.answer_long(std::move(head), std::move(body), std::move(speaker));
 }
 
 // -------------------------------------------------------------------------------- the start

@@ -40,13 +40,8 @@ class Mover : public Moves {
 
   /// Calls of people: docs/api.md.
   [[nodiscard]] virtual ctrl::api::Routes routes() = 0;
-  /// What peers ask (docs/peers.md), but for that whose body may be long.
+  /// What peers ask: docs/peers.md.
   [[nodiscard]] virtual ctrl::api::Routes peer_routes() = 0;
-  /// Is it one of those whose body may be long: a plan, a part? `speaker` is the id of the host
-  /// that speaks; empty: none of the peers.
-  [[nodiscard]] virtual bool has_long_body(const ctrl::api::Request& request) const = 0;
-  virtual Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
-                                                 std::string speaker) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network,

@@ -47,10 +47,7 @@ class Movers : public Mover {
   Async<void> settle(double seconds) override;
   void end() override;
   [[nodiscard]] ctrl::api::Routes routes() override { return calls_.routes(); }
-  [[nodiscard]] ctrl::api::Routes peer_routes() override;
-  [[nodiscard]] bool has_long_body(const ctrl::api::Request& request) const override;
-  Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
-                                         std::string speaker) override;
+  [[nodiscard]] ctrl::api::Routes peer_routes() override { return reception_.peer_routes(); }
 
  private:
   Async<bool> restore();

@@ -25,10 +25,8 @@ namespace {
 using ctrl::Pull;
 using ctrl::api::answer_with;
 using ctrl::api::failure;
-using ctrl::api::Request;
 using ctrl::api::Response;
 
-constexpr const char* kMoves = "/v1/peer/moves";
 constexpr double kReachTime = 3;    // seconds until a host that has just come back is reached
 constexpr double kReachLook = 0.1;  // seconds
 
@@ -44,21 +42,29 @@ Response refuse(const std::vector<std::string>& reasons) {
   return answer_with({{"error", joined(reasons, "; ")}, {"reasons", texts(reasons)}}, 409);
 }
 
-// "/v1/peer/moves/ID/PART" → ID, PART.
-std::pair<std::string, std::string> split(const std::string& target) {
-  const std::string rest = target.substr(std::min(target.size(), std::string(kMoves).size() + 1));
-  const std::size_t slash = rest.find('/');
-  if (slash == std::string::npos) return {rest, ""};
-  return {rest.substr(0, slash), rest.substr(slash + 1)};
-}
-
 }  // namespace
 
-bool Reception::has_long_body(const Request& request) {
-  if (request.method == "POST") {
-    return request.target == kMoves || request.target == std::string(kMoves) + "/check";
-  }
-  return request.method == "PUT" && request.target.starts_with(std::string(kMoves) + "/");
+ctrl::api::Routes Reception::peer_routes() {
+  using ctrl::api::Call, ctrl::api::post, ctrl::api::with_long_body;
+  const auto plan = [this](TakesPlan take) {
+    return [this, take](Call call, Pull body) {
+      return take_plan(take, std::move(body), std::move(call.peer));
+    };
+  };
+  return {with_long_body("POST", "/v1/peer/moves/check", "Why the target would refuse a plan.",
+                         plan(&Reception::check)),
+          with_long_body("POST", "/v1/peer/moves", "Reserves on the target.",
+                         plan(&Reception::reserve)),
+          post("/v1/peer/moves/NAME", "The other side of a migration reports a step.",
+               [this](Call call) {
+                 return hear(std::move(call.name), std::move(call.body), std::move(call.peer));
+               }),
+          // NAME is ID/PART.
+          with_long_body("PUT", "/v1/peer/moves/NAME", "A payload of a migration.",
+                         [this](Call call, Pull body) {
+                           return take_part(std::move(call.name), std::move(body),
+                                            std::move(call.peer));
+                         })};
 }
 
 Async<Response> Reception::hear(std::string id, std::string body, std::string speaker) {
@@ -69,37 +75,37 @@ Async<Response> Reception::hear(std::string id, std::string body, std::string sp
   co_return co_await take_report(std::move(id), std::move(body), std::move(speaker));
 }
 
-Async<Response> Reception::answer_long(Request head, Pull body, std::string speaker) {
+Async<Response> Reception::take_part(std::string path, Pull body, std::string speaker) {
   if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
-  if (head.method == "PUT") {
-    const auto [id, part] = split(head.target);
-    const MovePtr move = open_.find(id);
-    if (!move) co_return answer_unknown();
-    if (move->is_source() || speaker.empty() || speaker != move->entry.source) {
-      co_return failure(403, "it is not yours to send");
-    }
-    co_return co_await intake_.take(move, part, std::move(body));
+  const std::size_t slash = std::min(path.find('/'), path.size());
+  const MovePtr move = open_.find(path.substr(0, slash));
+  if (!move) co_return answer_unknown();
+  if (move->is_source() || speaker.empty() || speaker != move->entry.source) {
+    co_return failure(403, "it is not yours to send");
   }
+  std::string part = slash == path.size() ? "" : path.substr(slash + 1);
+  co_return co_await intake_.take(move, std::move(part), std::move(body));
+}
+
+Async<Response> Reception::take_plan(TakesPlan take, Pull body, std::string speaker) {
+  if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
   if (planning_.count(speaker) >= kMostPlans) {
     co_return failure(503, "too many plans of that host are being looked at");
   }
   const std::string whose = speaker;
   planning_.insert(whose);
-  Response answer = co_await take_plan(std::move(head), std::move(body), std::move(speaker));
+  Response answer = co_await read_plan(take, std::move(body), std::move(speaker));
   planning_.erase(planning_.find(whose));
   co_return answer;
 }
 
-Async<Response> Reception::take_plan(Request head, Pull body, std::string speaker) {
+Async<Response> Reception::read_plan(TakesPlan take, Pull body, std::string speaker) {
   Result<std::string> text = co_await read_all(std::move(body), kMaxOfferBytes);
   if (!text && text.error().code == boost::system::errc::file_too_large) {
     co_return failure(413, "a plan of more than 1 MiB is not accepted");
   }
   if (!text) co_return failure(400, text.error().message());
-  if (head.target == kMoves) {
-    co_return co_await reserve(std::move(*text), std::move(speaker));
-  }
-  co_return co_await check(std::move(*text), std::move(speaker));
+  co_return co_await (this->*take)(std::move(*text), std::move(speaker));
 }
 
 // -------------------------------------------------------------------------------- would it go

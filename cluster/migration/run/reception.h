@@ -14,7 +14,7 @@
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/records.h"
 #include "cluster/migration/run/world.h"
-#include "ctrl/api/server.h"
+#include "ctrl/api/routes.h"
 
 namespace flowcon::cluster::migration {
 
@@ -28,12 +28,8 @@ class Reception {
         cache_(cache),
         intake_(world) {}
 
-  /// The move of this id has come further on the other side.
-  Async<ctrl::api::Response> hear(std::string id, std::string body, std::string speaker);
   /// As Mover says.
-  [[nodiscard]] static bool has_long_body(const ctrl::api::Request& request);
-  Async<ctrl::api::Response> answer_long(ctrl::api::Request head, ctrl::Pull body,
-                                         std::string speaker);
+  [[nodiscard]] ctrl::api::Routes peer_routes();
 
  private:
   /// What this host says of a move that it is asked to take.
@@ -43,8 +39,13 @@ class Reception {
     std::size_t layers_there = 0;
     std::set<std::string> parts_there;  ///< names of parts
   };
-  Async<ctrl::api::Response> take_plan(ctrl::api::Request head, ctrl::Pull body,
-                                       std::string speaker);
+  /// Of these, `speaker` is the id of the host that asks; empty: none of the peers.
+  using TakesPlan = Async<ctrl::api::Response> (Reception::*)(std::string body,
+                                                              std::string speaker);
+  Async<ctrl::api::Response> hear(std::string id, std::string body, std::string speaker);
+  Async<ctrl::api::Response> take_part(std::string path, ctrl::Pull body, std::string speaker);
+  Async<ctrl::api::Response> take_plan(TakesPlan take, ctrl::Pull body, std::string speaker);
+  Async<ctrl::api::Response> read_plan(TakesPlan take, ctrl::Pull body, std::string speaker);
   Async<ctrl::api::Response> check(std::string body, std::string speaker);
   Async<ctrl::api::Response> reserve(std::string body, std::string speaker);
   Async<ctrl::api::Response> reserve_new(Entry theirs, Plan plan, std::string speaker);

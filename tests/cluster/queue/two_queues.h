@@ -205,19 +205,14 @@ class TwoQueues {
       request.method = std::move(method);
       request.target = std::move(path);
       std::string speaker = from.network.own_id_;
-      ctrl::api::Response said;
-      if (to.movers.back()->has_long_body(request)) {
-        ctrl::Pull pull = pull_of(body);
-        said = co_await to.movers.back()->answer_long(std::move(request), std::move(pull),
-                                                      std::move(speaker));
-      } else {
-        request.body = std::move(body);
-        ctrl::api::Routes verbs = to.queues.back()->peer_routes();
-        for (ctrl::api::Route& row : to.movers.back()->peer_routes()) {
-          verbs.push_back(std::move(row));
-        }
-        said = co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
+      ctrl::Pull pull = pull_of(body);
+      request.body = std::move(body);
+      ctrl::api::Routes verbs = to.queues.back()->peer_routes();
+      for (ctrl::api::Route& row : to.movers.back()->peer_routes()) {
+        verbs.push_back(std::move(row));
       }
+      const ctrl::api::Response said = co_await ctrl::api::answer_peer(
+          &verbs, std::move(request), std::move(speaker), std::move(pull));
       // Who has died meanwhile hears nothing.
       if (is_deaf(from, to)) co_return errno_error(ETIMEDOUT, "no connection");
       co_return Answer{said.status, said.body};
@@ -230,8 +225,9 @@ class TwoQueues {
       request.method = std::move(method);
       request.target = std::move(path);
       std::string speaker = from.network.own_id_;
-      const ctrl::api::Response said = co_await to.movers.back()->answer_long(
-          std::move(request), std::move(body), std::move(speaker));
+      const ctrl::api::Routes verbs = to.movers.back()->peer_routes();
+      const ctrl::api::Response said = co_await ctrl::api::answer_peer(
+          &verbs, std::move(request), std::move(speaker), std::move(body));
       co_return Answer{said.status, said.body};
     };
   }

@@ -75,8 +75,9 @@ TEST_CASE("nor to a host that asks for one of the same id") {
     std::optional<unsigned> said;
     auto life = [&]() -> Async<void> {
       ctrl::Pull pull = pull_of(body);
+      const ctrl::api::Routes verbs = hosts.target.mover().peer_routes();
       const ctrl::api::Response response =
-          co_await hosts.target.mover().answer_long(request, std::move(pull), speaker);
+          co_await ctrl::api::answer_peer(&verbs, request, speaker, std::move(pull));
       said = response.status;
     };
     ctrl::spawn(hosts.io, "test", life);
@@ -109,7 +110,8 @@ TEST_CASE("no copy is called by what an engine takes for another container's id"
     std::optional<ctrl::api::Response> said;
     auto life = [&]() -> Async<void> {
       ctrl::Pull pull = pull_of(body);
-      said = co_await hosts.target.mover().answer_long(request, std::move(pull), host_id('1'));
+      const ctrl::api::Routes verbs = hosts.target.mover().peer_routes();
+      said = co_await ctrl::api::answer_peer(&verbs, request, host_id('1'), std::move(pull));
     };
     ctrl::spawn(hosts.io, "test", life);
     REQUIRE(hosts.until([&] { return said.has_value(); }));

@@ -145,18 +145,12 @@ class TwoHosts {
       ctrl::api::Request request;
       request.method = std::move(method);
       request.target = std::move(path);
-      if (to.mover().has_long_body(request)) {
-        std::string speaker = from.network.own_id_;
-        ctrl::Pull pull = pull_of(body);
-        const ctrl::api::Response said = co_await to.mover().answer_long(
-            std::move(request), std::move(pull), std::move(speaker));
-        co_return Answer{said.status, said.body};
-      }
+      ctrl::Pull pull = pull_of(body);
       request.body = std::move(body);
       std::string speaker = from.network.own_id_;
       const ctrl::api::Routes verbs = to.mover().peer_routes();
-      const ctrl::api::Response said =
-          co_await ctrl::api::answer_peer(&verbs, std::move(request), std::move(speaker));
+      const ctrl::api::Response said = co_await ctrl::api::answer_peer(
+          &verbs, std::move(request), std::move(speaker), std::move(pull));
       co_return Answer{said.status, said.body};
     };
     from.goods.carry_ = [this, &from, &to](std::string method, std::string path,
@@ -166,8 +160,9 @@ class TwoHosts {
       request.method = std::move(method);
       request.target = std::move(path);
       std::string speaker = from.network.own_id_;
-      const ctrl::api::Response said =
-          co_await to.mover().answer_long(std::move(request), std::move(body), std::move(speaker));
+      const ctrl::api::Routes verbs = to.mover().peer_routes();
+      const ctrl::api::Response said = co_await ctrl::api::answer_peer(
+          &verbs, std::move(request), std::move(speaker), std::move(body));
       co_return Answer{said.status, said.body};
     };
   }
