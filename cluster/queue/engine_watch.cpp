@@ -38,10 +38,12 @@ std::optional<double> start_of(const std::string& life) {
   return started && *started > 0 ? started : std::nullopt;
 }
 
-bool is_end(const ctrl::engine::Event& event, bool hides_signal) {
+bool is_end(const ctrl::engine::Event& event, const Ticket* ticket) {
   if (event.action != "kill") return false;
+  const bool hides_signal = ticket != nullptr && ticket->hides_signal;
   const int signal = hides_signal ? SIGTERM : event.signal.value_or(SIGTERM);
-  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT;
+  return signal == SIGTERM || signal == SIGKILL || signal == SIGINT || signal == SIGQUIT ||
+         (ticket != nullptr && signal == ticket->stop_signal);
 }
 
 Async<void> EngineWatch::follow() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/queue/ticket.h"
 #include "cluster/queue/world.h"
 
 namespace flowcon::cluster::queue {
@@ -76,7 +77,8 @@ class EngineWatch {
 /// time.
 [[nodiscard]] std::optional<double> start_of(const std::string& life);
 
-/// Does this signal end a container that does not handle it? `hides_signal`: see Ticket.
-[[nodiscard]] bool is_end(const ctrl::engine::Event& event, bool hides_signal);
+/// Does this signal end a container that does not handle it, or does docker stop send it? `ticket`
+/// null: the container has not been looked at.
+[[nodiscard]] bool is_end(const ctrl::engine::Event& event, const Ticket* ticket);
 
 }  // namespace flowcon::cluster::queue

@@ -192,7 +192,7 @@ void Owner::hear(const ctrl::engine::Event& event) {
   // been set back.
   const bool is_new = static_cast<double>(event.time_ns) >= job->entry.since * 1e9 ||
                       job->entry.since > world_.clock.wall();
-  const bool ends = is_end(event, job->ticket && job->ticket->hides_signal);
+  const bool ends = is_end(event, job->ticket ? &*job->ticket : nullptr);
   const bool is_signal = event.action == "kill" && is_new && !is_saving(job->entry);
   if (is_signal) job->watch.hear_signal(ends, watch_.remembers());
   if (event.action == "start") {

@@ -255,10 +255,11 @@ void Tasks::hear(const ctrl::engine::Event& event) {
     return;
   }
   const HeldTaskPtr task = found->second;
-  const bool hides = task->ticket.hides_signal;
-  const bool is_killed = event.action == "kill" && event.signal == SIGKILL && !hides;
+  const bool is_killed =
+      event.action == "kill" && event.signal == SIGKILL && !task->ticket.hides_signal;
   if (is_killed) task->killed_at = world_.clock.steady();
-  if (is_end(event, hides) && !task->saving) task->watch.hear_signal(true, watch_.remembers());
+  const bool ends = is_end(event, &task->ticket) && !task->saving;
+  if (ends) task->watch.hear_signal(true, watch_.remembers());
   if (event.action == "start") {
     claimed_.erase(task->birth);
     task->watch.begin();

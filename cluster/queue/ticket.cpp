@@ -135,6 +135,9 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   const ctrl::Settings settings = ctrl::parse_labels(container->labels);
   ticket.checkpoint = settings.checkpoint;
   ticket.hides_signal = container->labels.contains("signal");
+  const std::string stops = text_of(member(*parsed, "Config"), "StopSignal");
+  const Result<int> stop_signal = ctrl::parse_signal(stops.empty() ? "TERM" : stops);
+  if (stop_signal) ticket.stop_signal = *stop_signal;
   ticket.saves_itself = ctrl::saves_itself(settings);
   for (const json::value& mount : list_of(*parsed, "Mounts")) {
     const json::value& writes = member(mount, "RW");

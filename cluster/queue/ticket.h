@@ -31,7 +31,8 @@ struct Ticket {
   bool has_gpu = false;       ///< or another device
   /// It has a label "signal": its engine writes that over the signal that an event names.
   bool hides_signal = false;
-  std::string refusal;  ///< why it cannot be a job; "" = it can
+  int stop_signal = 15;  ///< that docker stop sends: its image's or --stop-signal, else SIGTERM
+  std::string refusal;   ///< why it cannot be a job; "" = it can
 };
 
 /// `inspect`: the engine's answer to GET /containers/ID/json with the container's own labels alone

@@ -19,7 +19,7 @@ struct MilestoneMember {
                                  ///< not known
   double open90 = 1;             ///< the chance that 90 % are still to come, 0..1
   bool is_blind = false;         ///< nothing tells its end: left is as much as it has used
-  double trust = 1;  ///< the chance that `left` is right, above 0
+  double trust = 1;              ///< the chance that `left` is right, above 0
   /// What says how much is left, a name of metrics::TotalFrom or growth::Basis; "" = not recorded.
   /// For people; nothing is decided by it.
   std::string from;

@@ -135,6 +135,21 @@ TEST_CASE("a label signal does not hide that a person stopped the job") {
   }
 }
 
+TEST_CASE("nor does a signal of the image's own that docker stop sends") {
+  for (const char* own : {"SIGUSR1", ""}) {
+    INFO(own);
+    QueueBench bench;
+    const std::string id = bench.submit("net", "cpu=1,mem=1G", {{"flowcon.retries", "1"}});
+    bench.engine.inspects_.at(id).at("Config").as_object()["StopSignal"] = own;
+    bench.run(5);
+    REQUIRE(bench.state("net") == "running");
+    tell_kill(bench, id, SIGUSR1, bench.clock.wall());
+    bench.engine.end_with(id, 3);
+    bench.run(10);
+    CHECK(bench.engine.lives(id) == (*own != '\0' ? 1 : 2));
+  }
+}
+
 TEST_CASE("nor does it where flowcond is started again, before it has looked at the job") {
   for (const bool has_label : {false, true}) {
     INFO(has_label);
