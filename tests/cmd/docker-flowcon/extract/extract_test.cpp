@@ -68,7 +68,7 @@ TEST_CASE("extract prints the metric, its values and the progress as JSON") {
   CHECK(outcome.err.empty());
   CHECK(
       outcome.out.find(
-          R"({"metric":"loss","goal":"min","values":[0.5,"nan",1e-07],"progress":{"done":3,"total":3},"confidence":)") ==
+          R"({"metric":"loss","goal":"min","values":[0.5,"nan",1e-07],"progress":{"done":3,"total":3,"from":"counter"},"confidence":)") ==
       0);
   CHECK(outcome.out.find(R"("candidates":[{"metric":"loss","goal":"min","score":)") !=
         std::string::npos);
