@@ -139,7 +139,8 @@ TEST_CASE("nor does a signal of the image's own that docker stop sends") {
   for (const char* own : {"SIGUSR1", ""}) {
     INFO(own);
     QueueBench bench;
-    const std::string id = bench.submit("net", "cpu=1,mem=1G", {{"flowcon.retries", "1"}});
+    const std::string id = bench.engine.create(
+        "net", {{"flowcon.queue", "true"}, {"flowcon.retries", "1"}, {"flowcon.request", "cpu=1"}});
     bench.engine.inspects_.at(id).at("Config").as_object()["StopSignal"] = own;
     bench.run(5);
     REQUIRE(bench.state("net") == "running");
