@@ -269,8 +269,9 @@ TEST_CASE("a first worker elsewhere that only reads its volume is done without")
   const bool is_read_only = GENERATE(true, false);
   hosts.h2.host.config_.queue.offer.is_none = true;
   hosts.run(10);
-  const std::string ticket =
-      hosts.submit("net", 1, {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}});
+  const std::string ticket = hosts.submit(
+      "net", 1,
+      {{"flowcon.workers", "1:3"}, {"flowcon.elastic", "join"}, {"flowcon.retries", "0"}});
   boost::json::array mounts;
   mounts.push_back(
       {{"Type", "volume"}, {"Name", "data"}, {"Driver", "local"}, {"Destination", "/data"}});
