@@ -55,7 +55,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSources{
 
 // " (progress counter)", for people. Records may be older than the field, or of a newer flowcond.
 std::string told_by(const MilestoneMember& member) {
-  const std::string weight = member.trust < 1 ? ", right in " + percent(member.trust) : "";
+  const std::string weight = member.trust < 1 ? ", weighs " + percent(member.trust) : "";
   for (const auto& [source, text] : kSources) {
     if (member.from == source) return " (" + std::string(text) + weight + ")";
   }

@@ -97,7 +97,7 @@ prints told 'i=0; while :; do i=$((i + 1)); k=0; while [ $k -lt 2000 ]; do k=$((
 eventually "where it does not say how far it goes, its environment does" container_has told '.progress.total == 1000000 and .progress.from == "environment" and .left > 0'
 eventually "and the log names it" told_by told "progress counter, total from its environment"
 explains() { holds "$(explained "$1" 1 | jq -r '.decisions[0].sentence')" "CPU s left ($2)"; }
-eventually "and so does the sentence about it" explains told "progress counter, total from its environment"
+eventually "and so does the sentence about it" explains told "progress counter, total from its environment, weighs 90 %"
 
 # --- what people say counts -----------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ TEST_CASE("a rank is told with what says how much is left, as it was recorded") 
   CHECK(told(R"(,"from":"counter")") == "420 CPU s left (progress counter)");
   CHECK(told(R"(,"from":"log")") == "420 CPU s left (progress counter, total from its log)");
   CHECK(told(R"(,"from":"environment","trust":0.8)") ==
-        "420 CPU s left (progress counter, total from its environment, right in 80 %)");
+        "420 CPU s left (progress counter, total from its environment, weighs 80 %)");
   CHECK(told(R"(,"from":"memory")") == "420 CPU s left (an earlier run)");
   CHECK(told(R"(,"from":"age","blind":true)") == "420 CPU s left (its age, a guess)");
   CHECK(told(R"(,"blind":true)") == "420 CPU s left (a guess)");
