@@ -75,10 +75,12 @@ check "it is carried over again" carry volume /data
 check "and what was there before is not there any more" same_volume
 check "one that is larger than is taken is refused" fails_with 1 "too large together" carry volume /data 1000000
 check "where there is no volume: a sentence" fails_with 1 "there is no volume at /nope" carry volume /nope
-mount -t tmpfs -o size=4m tmpfs "$(volume_there parts-data)"
+# What comes is unpacked beside the volume, on its disk.
+mount -t tmpfs -o size=4m tmpfs "$(dirname "$(volume_there parts-data)")"
+mkdir "$(volume_there parts-data)"
 at_exit engine_unmount_below "$OTHER"
 check "a full disk is told" fails_with 1 "No space left on device" carry volume /data
-umount "$(volume_there parts-data)"
+umount "$(dirname "$(volume_there parts-data)")"
 there create --name rival -v parts-data:/d "$IMAGE" true >/dev/null
 check "a volume that another container has is not touched" fails_with 1 "used by another container" carry volume /data
 
