@@ -157,63 +157,63 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
   CHECK(rank_of_silent(100, &unsure) == "milestone: 1 of 3");
 }
 
+namespace {
+
+// What milestone records of one job "a" on a host of 8 cores.
+policy::MilestoneMember recorded(const policy::JobView& job, std::optional<double> cores_there) {
+  policy::HostParameters parameters;
+  parameters.host.cores = 8;
+  policy::Forecaster forecaster(8, parameters.planner.least);
+  policy::MilestonePolicy milestone(parameters, forecaster);
+  policy::HostView view;
+  view.now = {10, 10};
+  view.cores_there = cores_there;
+  view.jobs = {job};
+  view.jobs[0].id = view.jobs[0].training = "a";
+  (void)milestone.follow({"a"}, nullptr);
+  policy::Rounds rounds;
+  (void)milestone.decide(view, &rounds);
+  REQUIRE(rounds.size() == 1);
+  const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
+  REQUIRE(state.has_value());
+  return state->members.at(0);
+}
+
+}  // namespace
+
 TEST_CASE("milestone's deadlines know what other programs leave") {
   growth::Track track;
   track.look({0, 0, 0, {}}, {});
   track.look({10, 40, 0, 0.5}, {{10, 1.0}});  // half of its work, by 4 cores
+  policy::JobView job;
+  job.arrived = 10;
+  job.track = &track;
   const auto due = [&](std::optional<double> cores_there) {
-    policy::HostParameters parameters;
-    parameters.host.cores = 8;
-    policy::Forecaster forecaster(8, parameters.planner.least);
-    policy::MilestonePolicy milestone(parameters, forecaster);
-    policy::HostView view;
-    view.now = {10, 10};
-    view.cores_there = cores_there;
-    view.jobs.resize(1);
-    view.jobs[0].id = view.jobs[0].training = "a";
-    view.jobs[0].arrived = 10;
-    view.jobs[0].track = &track;
-    (void)milestone.follow({"a"}, nullptr);
-    policy::Rounds rounds;
-    (void)milestone.decide(view, &rounds);
-    REQUIRE(rounds.size() == 1);
-    return policy::milestone_state_from(*flowcon::parse_json(rounds[0].state))->members[0].due;
+    return recorded(job, cores_there).due;
   };
   REQUIRE(due({}).has_value());
   CHECK(due(8) == due({}));
   CHECK(*due(2) == Approx(4 * *due(8)));
 }
 
-TEST_CASE("milestone records what says how much of a job is left") {
+TEST_CASE("milestone records what says how much of a job is left, and what that weighs") {
   growth::Track track;
   track.look({0, 0, 0, {}}, {});
   track.look({10, 40, 0, 0.5}, {{10, 1.0}});
   metrics::Report report;
   report.metric = "loss";
-  const auto recorded = [&] {
-    policy::HostParameters parameters;
-    parameters.host.cores = 8;
-    policy::Forecaster forecaster(8, parameters.planner.least);
-    policy::MilestonePolicy milestone(parameters, forecaster);
-    policy::HostView view;
-    view.now = {10, 10};
-    view.jobs.resize(1);
-    view.jobs[0].id = view.jobs[0].training = "a";
-    view.jobs[0].track = &track;
-    view.jobs[0].report = &report;
-    (void)milestone.follow({"a"}, nullptr);
-    policy::Rounds rounds;
-    (void)milestone.decide(view, &rounds);
-    REQUIRE(rounds.size() == 1);
-    const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
-    REQUIRE(state.has_value());
-    return std::pair(state->members.at(0).from, state->members.at(0).trust);
+  policy::JobView job;
+  job.track = &track;
+  job.report = &report;
+  const auto said = [&] {
+    const policy::MilestoneMember member = recorded(job, {});
+    return std::pair(member.from, member.trust);
   };
-  CHECK(recorded() == std::pair(std::string("counter"), 1.0));
+  CHECK(said() == std::pair(std::string("counter"), 1.0));
   report.counter.emplace().from = metrics::TotalFrom::environment;
-  CHECK(recorded() == std::pair(std::string("environment"), 0.9));
+  CHECK(said() == std::pair(std::string("environment"), 0.9));
   track = {};
   track.look({0, 0, 0, {}}, {});
   track.look({10, 40, 0, {}}, {{10, 1.0}});
-  CHECK(recorded() == std::pair(std::string("age"), 1.0));
+  CHECK(said() == std::pair(std::string("age"), 1.0));
 }
