@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a container becomes a job, and what is done when that of an ended one is changed.
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <memory>

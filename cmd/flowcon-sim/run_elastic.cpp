@@ -12,15 +12,20 @@
 namespace flowcon::sim {
 namespace {
 
-using elastic::Allocator;
-
 constexpr int kMostNodes = 100'000;
 constexpr std::uint64_t kMostSeeds = 10'000;
+
+template <class Kinds>
+std::vector<std::string> names_of(const Kinds& kinds) {
+  std::vector<std::string> names;
+  for (const auto& kind : kinds) names.emplace_back(kind.name);
+  return names;
+}
 
 // The given options.
 struct Said {
   std::string schedule, trace;
-  std::vector<std::string> policy{"greedy", "horizon"};
+  std::vector<std::string> policy = names_of(elastic::allocators());
   std::vector<int> nodes{70, 90, 110, 130, 150, 170, 190};
   std::string mode = "exact", format = "table";
   std::uint64_t seeds = 1, seed = 1;
@@ -33,12 +38,6 @@ Error usage_error(const std::string& problem) {
                    "Run 'flowcon-sim run --help' for more information");
 }
 
-std::vector<std::string> mode_names() {
-  std::vector<std::string> names;
-  for (const elastic::Mode& mode : elastic::modes()) names.emplace_back(mode.name);
-  return names;
-}
-
 void declare(CLI::App& app, Said& said) {
   app.allow_extras();
   app.set_help_flag();
@@ -46,9 +45,9 @@ void declare(CLI::App& app, Said& said) {
   app.add_option("--trace", said.trace);
   app.add_option("--policy", said.policy)
       ->delimiter(',')
-      ->check(CLI::IsMember({"greedy", "horizon"}));
+      ->check(CLI::IsMember(names_of(elastic::allocators())));
   app.add_option("--nodes", said.nodes)->delimiter(',')->check(CLI::Range(1, kMostNodes));
-  app.add_option("--mode", said.mode)->check(CLI::IsMember(mode_names()));
+  app.add_option("--mode", said.mode)->check(CLI::IsMember(names_of(elastic::modes())));
   app.add_option("--format", said.format)->check(CLI::IsMember({"table", "csv", "json"}));
   app.add_option("--seeds", said.seeds)->check(CLI::Range(std::uint64_t{1}, kMostSeeds));
   app.add_option("--seed", said.seed)->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50));
@@ -99,7 +98,7 @@ Answer run_elastic(const std::vector<std::string>& arguments, const World& world
   comparison.jobs = std::move(jobs->all);
   comparison.nodes = said.nodes;
   for (const std::string& policy : said.policy) {
-    comparison.allocators.push_back(policy == "greedy" ? Allocator::greedy : Allocator::horizon);
+    comparison.allocators.push_back(elastic::find_allocator(policy)->allocator);
   }
   comparison.setting = elastic::with_mode({}, *elastic::find_mode(said.mode));
   comparison.setting.allow_zero = said.allow_zero;
@@ -117,8 +116,13 @@ std::string elastic_schedule_help() {
 }
 
 std::string elastic_policies_help() {
-  return "  greedy            elastic-447: idle nodes to the queue, then to the youngest jobs\n"
-         "  horizon           elastic-447: the best plan for the next 25 minutes\n";
+  std::string text;
+  for (const elastic::AllocatorKind& kind : elastic::allocators()) {
+    std::string name(kind.name);
+    name.resize(18, ' ');
+    text += "  " + name + "elastic-447: " + std::string(kind.summary) + "\n";
+  }
+  return text;
 }
 
 std::string elastic_options_help() {

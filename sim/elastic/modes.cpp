@@ -31,4 +31,26 @@ Setting with_mode(Setting setting, const Mode& mode) {
   return setting;
 }
 
+const std::vector<AllocatorKind>& allocators() {
+  static const std::vector<AllocatorKind> kAllocators{
+      {"greedy", "idle nodes to the queue, then to the youngest jobs", Allocator::greedy},
+      {"horizon", "the best plan for the next 25 minutes", Allocator::horizon},
+  };
+  return kAllocators;
+}
+
+const AllocatorKind* find_allocator(std::string_view name) {
+  for (const AllocatorKind& known : allocators()) {
+    if (known.name == name) return &known;
+  }
+  return nullptr;
+}
+
+std::string_view name(Allocator allocator) {
+  for (const AllocatorKind& known : allocators()) {
+    if (known.allocator == allocator) return known.name;
+  }
+  return "";
+}
+
 }  // namespace flowcon::sim::elastic

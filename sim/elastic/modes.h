@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants of the elastic experiment by name.
+// The registry of the elastic experiment: its allocators and its variants by name.
 #pragma once
 
 #include <string_view>
@@ -25,8 +25,17 @@ struct Mode {
 [[nodiscard]] const Mode* find_mode(std::string_view name);
 [[nodiscard]] Setting with_mode(Setting setting, const Mode& mode);
 
-[[nodiscard]] constexpr std::string_view name(Allocator allocator) {
-  return allocator == Allocator::greedy ? "greedy" : "horizon";
-}
+struct AllocatorKind {
+  std::string_view name;
+  std::string_view summary;
+  Allocator allocator = Allocator::greedy;
+};
+
+/// In the order of the help.
+[[nodiscard]] const std::vector<AllocatorKind>& allocators();
+
+/// Null where there is no such allocator.
+[[nodiscard]] const AllocatorKind* find_allocator(std::string_view name);
+[[nodiscard]] std::string_view name(Allocator allocator);
 
 }  // namespace flowcon::sim::elastic
