@@ -245,12 +245,10 @@ Async<Result<Groups::Wanted>> Groups::wanted_for(JobPtr group, std::size_t task)
   seen =
       co_await world_.engine.with_own_labels(world_.host.config().image_labels, std::move(whole));
   if (!seen) co_return seen.error();
-  const Result<boost::json::value> inspect = parse_json(seen->inspect);
-  if (!inspect) co_return inspect.error();
   const ctrl::QueueLabels labels = ctrl::parse_queue_labels(seen->labels);
   Wanted order;
-  order.body = task_body(*inspect, labels, group->entry, task);
-  order.image = text_of(*inspect, "Image");
+  order.body = task_body(seen->inspect, labels, group->entry, task);
+  order.image = text_of(seen->inspect, "Image");
   const boost::json::value body(order.body);
   order.network = text_of(member(body, "HostConfig"), "NetworkMode");
   co_return order;

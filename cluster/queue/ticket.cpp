@@ -111,12 +111,10 @@ std::optional<double> cores_of(const ctrl::engine::Container& container) {
 
 }  // namespace
 
-Result<Ticket> parse_ticket(const std::string& inspect) {
-  const Result<ctrl::engine::Container> container = ctrl::engine::parse_container(inspect);
+Result<Ticket> parse_ticket(const json::value& inspect) {
+  const Result<ctrl::engine::Container> container = ctrl::engine::read_container(inspect);
   if (!container) return container.error();
-  const Result<json::value> parsed = parse_json(inspect);
-  if (!parsed) return parsed.error();
-  const json::value& host_config = member(*parsed, "HostConfig");
+  const json::value& host_config = member(inspect, "HostConfig");
   Ticket ticket;
   ticket.id = container->id;
   ticket.name = container->name;
@@ -135,11 +133,11 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
   const ctrl::Settings settings = ctrl::parse_labels(container->labels);
   ticket.checkpoint = settings.checkpoint;
   ticket.hides_signal = container->labels.contains("signal");
-  const std::string stops = text_of(member(*parsed, "Config"), "StopSignal");
+  const std::string stops = text_of(member(inspect, "Config"), "StopSignal");
   const Result<int> stop_signal = ctrl::parse_signal(stops.empty() ? "TERM" : stops);
   if (stop_signal) ticket.stop_signal = *stop_signal;
   ticket.saves_itself = ctrl::saves_itself(settings);
-  for (const json::value& mount : list_of(*parsed, "Mounts")) {
+  for (const json::value& mount : list_of(inspect, "Mounts")) {
     const json::value& writes = member(mount, "RW");
     const bool is_read_only = writes.is_bool() && !writes.get_bool();
     ticket.has_volumes =
@@ -149,8 +147,8 @@ Result<Ticket> parse_ticket(const std::string& inspect) {
                    !list_of(host_config, "Devices").empty() ||
                    text_of(host_config, "Runtime") == "nvidia";
   ticket.refusal = ticket.labels.wrong_queue;
-  if (ticket.refusal.empty()) ticket.refusal = why_refused(member(*parsed, "Config"), host_config);
-  if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, *parsed);
+  if (ticket.refusal.empty()) ticket.refusal = why_refused(member(inspect, "Config"), host_config);
+  if (ticket.refusal.empty()) ticket.refusal = why_no_group(ticket, inspect);
   return ticket;
 }
 

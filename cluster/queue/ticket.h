@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of the queue as its container says it: what was asked for by labels and by docker's own
-// options, and whether it can wait at all. Reads text, touches nothing.
+// options, and whether it can wait at all. Touches nothing.
 #pragma once
 
+#include <boost/json/value.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,6 @@ struct Ticket {
 
 /// `inspect`: the engine's answer to GET /containers/ID/json with the container's own labels alone
 /// (migration::with_own_labels). Errors: it is none.
-[[nodiscard]] Result<Ticket> parse_ticket(const std::string& inspect);
+[[nodiscard]] Result<Ticket> parse_ticket(const boost::json::value& inspect);
 
 }  // namespace flowcon::cluster::queue

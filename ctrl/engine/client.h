@@ -87,6 +87,7 @@ struct Event {
 
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.
 [[nodiscard]] Result<Container> parse_container(std::string_view json);
+[[nodiscard]] Result<Container> read_container(const boost::json::value& value);
 [[nodiscard]] Result<Event> parse_event(std::string_view json);
 /// Oldest first. Entries without an id that is one are left out. Errors: not a JSON list.
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view json);

@@ -91,9 +91,12 @@ std::map<std::string, std::string> labels_of(const json::value& value) {
 }  // namespace
 
 Result<Container> parse_container(std::string_view body) {
-  Result<json::value> parsed = parse_json(body);
+  const Result<json::value> parsed = parse_json(body);
   if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
-  const json::value& value = *parsed;
+  return read_container(*parsed);
+}
+
+Result<Container> read_container(const json::value& value) {
   Container c;
   c.id = text_at(value, {"Id"});
   if (!is_container_id(c.id)) return bad_input("the engine's answer has no container id");

@@ -20,10 +20,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace flowcon::cluster::migration;
   namespace json = boost::json;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto json = parse_json(text); json && json->is_object()) {
-    const auto reasons = refusals(json->get_object(), {});
+  const auto parsed = parse_json(text);
+  if (parsed && parsed->is_object()) {
+    const auto reasons = refusals(parsed->get_object(), {});
     if (reasons.size() > kMaxRefusals) std::abort();
-    const auto& host = member(*json, "HostConfig");
+    const auto& host = member(*parsed, "HostConfig");
     if (reasons.empty() && is_true(host, "Privileged")) std::abort();
     for (const auto& mount : list_of(host, "Mounts")) {
       if (reasons.empty() && text_of(mount, "Type") == "bind") std::abort();
@@ -33,7 +34,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto again = parse_entry(render(*entry));
     if (!again || render(*again) != render(*entry)) std::abort();
   }
-  const auto made = describe(text);
+  if (!parsed) return 0;
+  const auto made = describe(*parsed);
   if (!made) return 0;
   if (!is_object_name(made->name)) std::abort();
   for (const TravellingVolume& volume : made->volumes) {

@@ -415,13 +415,11 @@ bool is_gpu_device(std::string_view path) {
 
 }  // namespace
 
-Result<Description> describe(std::string_view inspect, bool resumes) {
-  if (inspect.size() > kMaxInspectBytes) {
+Result<Description> describe(const json::value& inspect, bool resumes) {
+  if (render_json(inspect).size() > kMaxInspectBytes) {
     return bad_input("the engine's answer on a container is too large");
   }
-  Result<json::value> parsed = parse_json(inspect);
-  if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
-  return Describer(*parsed, resumes).make();
+  return Describer(inspect, resumes).make();
 }
 
 std::vector<std::string> criu_obstacles(const json::object& body) {

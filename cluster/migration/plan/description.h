@@ -6,9 +6,9 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -45,9 +45,9 @@ struct Description {
 /// `inspect` is the engine's answer to GET /containers/ID/json, of 20.10 to 28. The copy's
 /// environment gets FLOWCON_RESUME=1 if it `resumes` from a checkpoint. Limits are the user's:
 /// flowcond writes its own beside the engine. Linear in its size. Errors: larger than
-/// kMaxInspectBytes, not JSON, or without a valid id, name or image; the sentence names it. That
-/// something cannot be moved is no error but an obstacle.
-[[nodiscard]] Result<Description> describe(std::string_view inspect, bool resumes = true);
+/// kMaxInspectBytes, or without a valid id, name or image; the sentence names it. That something
+/// cannot be moved is no error but an obstacle.
+[[nodiscard]] Result<Description> describe(const boost::json::value& inspect, bool resumes = true);
 
 /// Why CRIU cannot migrate a container that would be created with `body`; empty: nothing is known
 /// to be in its way.

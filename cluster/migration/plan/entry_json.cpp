@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/plan/entry_json.h"
 
-#include <boost/json/object.hpp>
-
 #include "base/hex.h"
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -19,13 +17,9 @@ Error wrong(const char* name) {
   return bad_input(std::string("a migration's entry has no valid member ") + name);
 }
 
-}  // namespace
+Error too_large() { return bad_input("a migration's entry is too large"); }
 
-Result<Entry> parse_entry(std::string_view text) {
-  if (text.size() > kMaxEntryBytes) return bad_input("a migration's entry is too large");
-  const auto parsed = parse_json(text);
-  if (!parsed) return wrap(parsed.error(), "a migration's entry");
-  const json::value& value = *parsed;
+Result<Entry> entry_in(const json::value& value) {
   Entry entry;
   entry.id = text_of(value, "id");
   if (!is_random_id(entry.id)) return wrong("id");
@@ -61,19 +55,34 @@ Result<Entry> parse_entry(std::string_view text) {
   return entry;
 }
 
-std::string render(const Entry& entry) {
-  return render_json(json::object{{"id", entry.id},
-                                  {"side", name(entry.side)},
-                                  {"container", entry.container},
-                                  {"name", entry.name},
-                                  {"source", entry.source},
-                                  {"target", entry.target},
-                                  {"method", name(entry.method)},
-                                  {"step", name(entry.step)},
-                                  {"has_saved", entry.has_saved},
-                                  {"attempt", entry.attempt},
-                                  {"reason", printable(entry.reason, kMaxReasonBytes)}});
+}  // namespace
+
+Result<Entry> parse_entry(std::string_view text) {
+  if (text.size() > kMaxEntryBytes) return too_large();
+  const Result<json::value> parsed = parse_json(text);
+  if (!parsed) return wrap(parsed.error(), "a migration's entry");
+  return entry_in(*parsed);
 }
+
+Result<Entry> read_entry(const json::value& said) {
+  return render_json(said).size() > kMaxEntryBytes ? too_large() : entry_in(said);
+}
+
+json::object to_json(const Entry& entry) {
+  return {{"id", entry.id},
+          {"side", name(entry.side)},
+          {"container", entry.container},
+          {"name", entry.name},
+          {"source", entry.source},
+          {"target", entry.target},
+          {"method", name(entry.method)},
+          {"step", name(entry.step)},
+          {"has_saved", entry.has_saved},
+          {"attempt", entry.attempt},
+          {"reason", printable(entry.reason, kMaxReasonBytes)}};
+}
+
+std::string render(const Entry& entry) { return render_json(to_json(entry)); }
 
 bool is_other_side(const Entry& ours, const Entry& theirs) {
   return ours.id == theirs.id && ours.side != theirs.side && ours.name == theirs.name &&

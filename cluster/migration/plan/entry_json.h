@@ -3,6 +3,8 @@
 // entry that is read comes from another machine: every member is held to what it may be.
 #pragma once
 
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <string>
 #include <string_view>
 
@@ -20,7 +22,11 @@ inline constexpr std::size_t kMaxEntryBytes = 4096;
 /// are ignored.
 [[nodiscard]] Result<Entry> parse_entry(std::string_view text);
 
-/// What parse_entry() reads back as the same.
+/// The same of one that is a part of what a peer says.
+[[nodiscard]] Result<Entry> read_entry(const boost::json::value& said);
+
+/// What read_entry() reads back as the same; and parse_entry(), what is rendered.
+[[nodiscard]] boost::json::object to_json(const Entry& entry);
 [[nodiscard]] std::string render(const Entry& entry);
 
 /// May what a peer says of a migration be heard as Facts::peer of `ours`? The other side of the

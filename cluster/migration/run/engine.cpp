@@ -188,8 +188,8 @@ bool is_same_policy(const json::object& a, const json::object& b) {
          integer_of(a, "MaximumRetryCount") == integer_of(b, "MaximumRetryCount");
 }
 
-Result<Seen> parse_seen(std::string text) {
-  const Result<json::value> parsed = parse_json(text);
+Result<Seen> parse_seen(std::string_view text) {
+  Result<json::value> parsed = parse_json(text);
   if (!parsed) return wrap(parsed.error(), "the engine's answer on a container");
   const json::value& state = member(*parsed, "State");
   if (!state.is_object()) return bad_input("the engine's answer on a container has no State");
@@ -210,7 +210,7 @@ Result<Seen> parse_seen(std::string text) {
     if (value.is_string()) seen.labels[std::string(key)] = std::string(value.get_string());
   }
   seen.copy = copy_of(state, seen);
-  seen.inspect = std::move(text);
+  seen.inspect = std::move(*parsed);
   return seen;
 }
 
@@ -240,7 +240,7 @@ Async<Result<Seen>> DockerEngine::look(std::string name) {
   if (reply->status != 200) {
     co_return engine_error(*reply, "looking at container " + printable(name, 80));
   }
-  Result<Seen> seen = parse_seen(std::move(reply->body));
+  Result<Seen> seen = parse_seen(reply->body);
   const auto is_made_for = [](const auto& label) {
     return std::find(kMadeFor.begin(), kMadeFor.end(), label.first) != kMadeFor.end();
   };
@@ -446,8 +446,7 @@ Async<bool> DockerEngine::has_printed(Seen seen) {
 
 Async<std::string> DockerEngine::last_words(Seen seen) {
   if (seen.started.empty()) co_return "";
-  const Result<json::value> inspect = parse_json(seen.inspect);
-  const bool has_terminal = inspect && is_true(member(*inspect, "Config"), "Tty");
+  const bool has_terminal = is_true(member(seen.inspect, "Config"), "Tty");
   std::string path =
       path_of(seen.id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + seen.started);
   const Result<Reply> reply = co_await client_.call("GET", std::move(path), "", kQuick);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -43,7 +44,7 @@ struct Seen {
   /// Of those that say what flowcond made it for none that its image has, too: that was committed
   /// from such a container.
   std::map<std::string, std::string> labels;
-  std::string inspect;  ///< the whole answer
+  boost::json::value inspect;  ///< the whole answer: an object
 };
 
 /// For lists of the engine: "filters=…", those of which `key` is `value`.
@@ -57,7 +58,7 @@ struct Seen {
 [[nodiscard]] bool is_same_policy(const boost::json::object& a, const boost::json::object& b);
 
 /// Pure: the engine's answer to GET /containers/ID/json. Errors: none that is one.
-[[nodiscard]] Result<Seen> parse_seen(std::string text);
+[[nodiscard]] Result<Seen> parse_seen(std::string_view text);
 
 struct Volumes {
   std::vector<PlannedVolume> planned;

@@ -56,8 +56,7 @@ Async<Result<std::string>> DockerEngine::create(std::string name, json::object b
   // A name may mean another image since it was looked at.
   const Result<Seen> copy = co_await look(container);
   if (!copy) co_return copy.error();
-  const Result<json::value> inspect = parse_json(copy->inspect);
-  if (inspect && text_of(*inspect, "Image") == image) co_return container;
+  if (copy->image == image) co_return container;
   const Result<void> removed = co_await remove(std::move(container));
   if (!removed) co_return removed.error();
   co_return bad_input("the name of its image has changed meanwhile");
@@ -142,9 +141,8 @@ Async<Result<void>> DockerEngine::remove_by(std::string container, std::string q
   const Result<void> removed =
       co_await expect("DELETE", std::move(path), "", kStarting, "removing it", fine);
   if (!removed) co_return removed;
-  const Result<json::value> inspect = seen ? parse_json(seen->inspect) : seen.error();
   // One that could not be looked at may have had one.
-  if (inspect && !is_group_network(network_of(*inspect))) co_return Result<void>();
+  if (seen && !is_group_network(network_of(seen->inspect))) co_return Result<void>();
   co_return co_await drop_networks();
 }
 

@@ -23,18 +23,15 @@ Result<Seen> with_labels(Seen seen, const ctrl::Labels& image) {
     const std::string name = label.substr(ctrl::kLabelPrefix.size());
     if (name.find(' ') == std::string::npos) names.push_back(name);
   }
-  Result<json::value> parsed = parse_json(seen.inspect);
-  if (!parsed || !parsed->is_object()) {
-    return bad_input("the engine's answer on a container is no JSON object");
-  }
-  json::value& config = parsed->get_object()["Config"];
+  json::object* inspect = seen.inspect.if_object();
+  if (inspect == nullptr) return bad_input("the engine's answer on a container is no JSON object");
+  json::value& config = (*inspect)["Config"];
   if (!config.is_object()) return bad_input("the engine's answer on a container has no Config");
   json::object labels;
   for (const auto& [label, value] : seen.labels) labels[label] = value;
   // Another one in each life of it, so that no image of its own has the same.
   labels[ctrl::kOwnLabel] = ctrl::own_label(seen.id.substr(0, 12), names);
   config.get_object()["Labels"] = std::move(labels);
-  seen.inspect = render_json(*parsed);
   return seen;
 }
 
@@ -45,14 +42,11 @@ static Async<Result<Seen>> without_image_environment(ctrl::engine::Client& clien
                                "looking at the image of a container", ctrl::engine::kAnswerTime);
   if (!image) co_return image.error();
   const json::array& given = list_of(member(*image, "Config"), "Env");
-  Result<json::value> parsed = parse_json(seen.inspect);
-  if (!parsed) co_return parsed.error();
   json::array own;
-  for (const json::value& one : list_of(member(*parsed, "Config"), "Env")) {
+  for (const json::value& one : list_of(member(seen.inspect, "Config"), "Env")) {
     if (std::find(given.begin(), given.end(), one) == given.end()) own.push_back(one);
   }
-  parsed->at("Config").as_object()["Env"] = std::move(own);
-  seen.inspect = render_json(*parsed);
+  seen.inspect.at("Config").as_object()["Env"] = std::move(own);
   co_return seen;
 }
 

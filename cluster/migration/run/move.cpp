@@ -65,8 +65,7 @@ void Move::keep_written() {
   if (std::exchange(writing.is_troubled, false)) trouble.clear();
 }
 
-void Move::hear(const std::string& text) {
-  const Result<Entry> theirs = parse_entry(text);
+void Move::hear(const Result<Entry>& theirs) {
   if (!theirs || !is_other_side(entry, *theirs)) return;
   peer.heard = clock.steady();
   const bool is_news = peer.word != Word::step || peer.step != theirs->step;

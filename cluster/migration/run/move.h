@@ -155,7 +155,7 @@ struct Move : Verdicts {
   /// The journal has it.
   void keep_written();
   /// What the other side says of itself, at any time.
-  void hear(const std::string& text);
+  void hear(const Result<Entry>& theirs);
   /// Source: how long the copy runs already, whoever asked whom; each side by its own clock.
   void hear_running(const boost::json::value& said);
 

@@ -248,7 +248,7 @@ std::string Reception::why_no_seat_for(const std::string& peer) const {
 Async<Response> Reception::reserve(std::string body, std::string speaker) {
   const Result<json::value> said = parse_json(body);
   if (!said) co_return failure(422, said.error().message());
-  Result<Entry> theirs = parse_entry(render_json(member(*said, "entry")));
+  Result<Entry> theirs = read_entry(member(*said, "entry"));
   if (!theirs) co_return failure(422, theirs.error().message());
   const bool is_for_us = theirs->side == Side::source && theirs->target == world_.network.own_id();
   if (!is_for_us || speaker.empty() || theirs->source != speaker) {
@@ -256,7 +256,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   }
   if (const MovePtr move = open_.find(theirs->id)) {
     if (move->entry.source != speaker) co_return failure(403, "it is not your migration");
-    move->hear(render(*theirs));
+    move->hear(*theirs);
     co_return answer_of(*move);
   }
   // Ended already, or asked for twice while the first one is looked at.
@@ -435,7 +435,7 @@ Async<Response> Reception::open_move(Entry theirs, Plan plan, Judgement judged,
   move->account.peer_name = name_of_peer(world_.network, theirs.source);
   move->account.steps[migration::name(Step::reserve)] = 0;
   move->copy.seen = move->entry.container.empty() ? Copy::absent : Copy::created;
-  move->hear(render(theirs));
+  move->hear(theirs);
   open_.add(move);
   Entry first = move->entry;
   const Result<void> saved = co_await records_.save(move, std::move(first));
@@ -463,8 +463,7 @@ Response Reception::answer_of(const Move& move) const {
   if (!may_tell(move.written, move.copy.seen)) {
     return failure(503, "the copy here has to be looked at first");
   }
-  json::object body;
-  body["entry"] = *parse_json(render(move.written));
+  json::object body{{"entry", to_json(move.written)}};
   if (!move.is_source()) {
     body[kComparesUsers] = true;
     body["needs_image"] = move.travel.needs_image;
@@ -484,7 +483,7 @@ Async<Response> Reception::take_report(std::string id, std::string body, std::st
   if (const MovePtr move = open_.find(id)) {
     if (speaker.empty() || speaker != move->other())
       co_return failure(403, "it is not your migration");
-    move->hear(render_json(member(*said, "entry")));
+    move->hear(read_entry(member(*said, "entry")));
     move->hear_running(*said);
     co_return answer_of(*move);
   }
@@ -497,7 +496,7 @@ Async<Response> Reception::take_report(std::string id, std::string body, std::st
   }
   const bool is_theirs = entry && (entry->source == speaker || entry->target == speaker);
   if (!is_theirs) co_return failure(403, "it is not your migration");
-  co_return answer_with({{"entry", *parse_json(row->entry)}});
+  co_return answer_with({{"entry", to_json(*entry)}});
 }
 
 }  // namespace flowcon::cluster::migration

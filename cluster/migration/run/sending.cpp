@@ -77,9 +77,7 @@ Async<void> Sender::sends_no_more(MovePtr move) {
 // -------------------------------------------------------------------------------- words
 
 std::string Sender::message_of(const Move& move) const {
-  json::object body;
-  const Result<json::value> entry = parse_json(render(move.written));
-  body["entry"] = *entry;
+  json::object body{{"entry", to_json(move.written)}};
   if (!move.is_source() && move.copy.running_since) {
     body["running_for"] = world_.clock.steady() - *move.copy.running_since;
   }
@@ -125,7 +123,7 @@ Async<bool> Sender::report(MovePtr move) {
   }
   const Result<json::value> said = parse_json(answer->body);
   if (!said) co_return false;
-  move->hear(render_json(member(*said, "entry")));
+  move->hear(read_entry(member(*said, "entry")));
   move->hear_running(*said);
   if (asks && !has_compared(move->plan, *said)) {
     move->give_up = name + " refuses: " + kOtherUsers;

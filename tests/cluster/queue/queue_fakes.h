@@ -49,7 +49,7 @@ class QueueEngine : public FakeEngine {
     boost::json::object labels;
     for (const auto& [label, value] : seen->labels) labels[label] = value;
     inspect["Config"].as_object()["Labels"] = labels;
-    seen->inspect = render_json(inspect);
+    seen->inspect = inspect;
     co_return seen;
   }
   Async<Result<boost::json::value>> list() override {

@@ -115,7 +115,7 @@ TEST_CASE("a job's own FLOWCON_RESUME is replaced, as on a second move") {
 TEST_CASE("what begins anew keeps its environment as it is") {
   Inspected inspected("20.10");
   inspected.config()["Env"] = from(R"(["A=b", "FLOWCON_RESUME=0"])");
-  const auto made = describe(render_json(inspected.value), false);
+  const auto made = describe(inspected.value, false);
   REQUIRE(made.has_value());
   CHECK(made->body.at("Env") == from(R"(["A=b", "FLOWCON_RESUME=0"])"));
 }
@@ -215,15 +215,18 @@ TEST_CASE("members that nobody knows are left out and said") {
 }
 
 TEST_CASE("answers that are none of an engine's are errors that say why") {
-  const auto error = [](const auto& text) {
-    const auto made = describe(text);
+  const auto error = [](const json::value& inspect) {
+    const auto made = describe(inspect);
     return made ? std::string("none") : made.error().message();
   };
-  CHECK(error("").starts_with("the engine's answer on a container: "));
-  CHECK(error("[]") == "the engine's answer has no container id");
-  CHECK(error(std::string(kMaxInspectBytes + 1, ' ')) ==
-        "the engine's answer on a container is too large");
+  CHECK(error(nullptr) == "the engine's answer has no container id");
+  CHECK(error(json::array()) == "the engine's answer has no container id");
   Inspected inspected("20.10");
+  inspected.config()["Labels"] = {{"note", std::string(kMaxInspectBytes, 'x')}};
+  CHECK(inspected.described().error().message() ==
+        "the engine's answer on a container is too large");
+  inspected.config()["Labels"] = {{"note", std::string(1 << 20, 'x')}};
+  CHECK(inspected.described().has_value());
   inspected.value.as_object()["Name"] = "/-rf";
   CHECK(inspected.described().error().message() == "the container's name '-rf' is none");
   inspected.value.as_object()["Name"] = "/a\n$(id)";

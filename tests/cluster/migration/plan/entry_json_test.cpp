@@ -26,7 +26,7 @@ Entry some_entry() {
 std::string error_with(const char* name, const boost::json::value& value) {
   boost::json::value whole = *parse_json(render(some_entry()));
   whole.as_object()[name] = value;
-  const auto parsed = parse_entry(render_json(whole));
+  const auto parsed = read_entry(whole);
   return parsed ? "" : parsed.error().message();
 }
 
@@ -72,6 +72,8 @@ TEST_CASE("an entry's member that is not what it may be is named") {
   // Of an older flowcond: it ends all the same.
   CHECK(error_with("name", boost::json::value(std::string(64, 'e'))).empty());
   CHECK(error_with("unknown", 1).empty());
+  CHECK(error_with("unknown", boost::json::value(std::string(kMaxEntryBytes, 'x'))) ==
+        "a migration's entry is too large");
   CHECK_FALSE(parse_entry("").has_value());
   CHECK_FALSE(parse_entry("[]").has_value());
   CHECK_FALSE(parse_entry(std::string(kMaxEntryBytes + 1, ' ')).has_value());

@@ -29,7 +29,7 @@ class Inspected {
   boost::json::object& host() { return at("HostConfig"); }
   boost::json::object& config() { return at("Config"); }
 
-  [[nodiscard]] Result<Description> described() const { return describe(render_json(value)); }
+  [[nodiscard]] Result<Description> described() const { return describe(value); }
 
   boost::json::value value;
 };

@@ -24,7 +24,7 @@ class Data : public Births {
                             {"Destination", "/data"},
                             {"Source", FakeEngine::folder_of("corpus")},
                             {"RW", false}}};
-    source.engine.inspect_ = target.engine.inspect_ = render_json(inspected.value);
+    source.engine.inspect_ = target.engine.inspect_ = inspected.value;
     add_volume(*source.engine.first());
   }
   static void add_volume(Box& box) {
@@ -39,11 +39,7 @@ class Data : public Births {
     source.engine.boxes_[box.id] = box;
   }
   /// The engine there says by what name the task has it.
-  void tell_name() {
-    std::string& said = target.engine.inspect_;
-    const std::string name = copy();
-    said.replace(said.find("\"corpus\""), 8, "\"" + name + "\"");
-  }
+  void tell_name() { target.engine.inspect_.at("Mounts").at(0).as_object()["Name"] = copy(); }
   /// The only copy's name.
   [[nodiscard]] std::string copy() const {
     return target.engine.data_.size() == 1 ? *target.engine.data_.begin() : "";

@@ -364,7 +364,7 @@ class FakeEngine : public Engine {
   int created_ = 0;
   std::set<std::string> networks_;
   std::string last_words_;
-  std::string inspect_;  ///< of the container that is to be moved
+  boost::json::value inspect_;  ///< of the container that is to be moved
   std::int64_t exit_code_ = 0;
   bool is_dead_ = false;
   std::string is_silent_about_;  ///< id of a container that is not answered for

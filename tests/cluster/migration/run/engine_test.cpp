@@ -66,6 +66,8 @@ TEST_CASE("what is no container is an error") {
   for (const char* text : {"", "[]", "{}", R"({"State":1})"}) {
     CHECK_FALSE(parse_seen(text).has_value());
   }
+  CHECK(parse_seen("no JSON").error().message().starts_with(
+      "the engine's answer on a container: not JSON"));
 }
 
 TEST_CASE("files come only to an engine that maps users as theirs does") {
@@ -276,7 +278,7 @@ TEST_CASE("nor has a job of that image the environment of that task, but what wa
     Seen seen = *bench.result(bench.engine.look(name));
     const Result<Seen> own = bench.result(bench.engine.with_own_labels(true, std::move(seen)));
     REQUIRE(own.has_value());
-    return render_json(member(member(*parse_json(own->inspect), "Config"), "Env"));
+    return render_json(member(member(own->inspect, "Config"), "Env"));
   };
   CHECK(environment("other") == R"(["MASTER_ADDR=mine"])");
   CHECK(environment("net-w0") == R"(["RANK=0"])");

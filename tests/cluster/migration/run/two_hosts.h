@@ -180,7 +180,7 @@ class TwoHosts {
     box.policy = inspected.host()["RestartPolicy"].as_object();
     box.labels = {{"flowcon.migrate", "app"}, {"flowcon.checkpoint.path", "/ckpt"}};
     source.goods.images_.insert(text_of(inspected.value, "Image"));
-    source.engine.inspect_ = render_json(inspected.value);
+    source.engine.inspect_ = inspected.value;
     source.engine.boxes_[box.id] = box;
   }
 };

@@ -226,7 +226,7 @@ TEST_CASE("a job that ends by itself before it is asked to save is not started a
   Inspected plain("20.10-plain");
   plain.config()["Labels"] =
       boost::json::object{{"flowcon.migrate", "app"}, {"flowcon.checkpoint.path", "/ckpt"}};
-  hosts.source.engine.inspect_ = render_json(plain.value);
+  hosts.source.engine.inspect_ = plain.value;
   begin_held(hosts, hosts.source, "source", "save");
   hosts.source.engine.end(hosts.source.engine.first()->id, Copy::finished, 0);
   REQUIRE(hosts.ends());
