@@ -140,7 +140,7 @@ check "a name that is a path" fails_with 1 "FLOWCON_LAB is a name" env FLOWCON_L
 
 # --- ends -------------------------------------------------------------------------------------------
 
-lab_namespaces >>"$WORK/namespaces"
+hold_namespaces
 check "down ends all of it" "$LAB" down
 check "and leaves nothing" nothing_is_left
 check "a second down is no fault" "$LAB" down
@@ -151,6 +151,7 @@ owner=$!
 disown "$owner"
 must wait_until 5 test -s "$WORK/owner"
 must "$LAB" up 2 --owner "$owner"
+hold_namespaces
 kill -KILL "$owner"
 check "a lab ends when the process it is for was killed" wait_until 60 nothing_is_left
 

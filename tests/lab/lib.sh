@@ -33,7 +33,6 @@ begin_lab() {
   must "$LAB" up "$hosts" --owner $$ ${FLOWCON_TEST_SUITE:+--suite "$FLOWCON_TEST_SUITE"} \
     ${FLOWCON_TEST_PROGRAMS:+--programs "$FLOWCON_TEST_PROGRAMS"} "$@"
   find_groups
-  lab_namespaces >"$WORK/namespaces"
 }
 
 # small_images HOST...: the small image, for a lab that is up --no-images.
@@ -46,7 +45,7 @@ small_images() {
 }
 
 finish_lab() {
-  lab_namespaces >>"$WORK/namespaces"
+  hold_namespaces
   check "the lab ends" "$LAB" down
   check "nothing of it is left" nothing_is_left
   printf '%s: %d passed, %d failed, %d skipped\n' "$TOPIC" "$PASSED" "$FAILED" "$SKIPPED"
@@ -122,12 +121,17 @@ lab_processes() {
   done
 }
 command_of() { { tr '\0' ' ' <"$1/cmdline" || :; } 2>/dev/null | cut -c 1-100; }
-# lab_namespaces: the network and pid namespaces of the hosts that are up.
-lab_namespaces() {
-  local folder=$FLOWCON_CACHE/labs/$FLOWCON_LAB file token
-  for file in "$folder"/h*/token; do
+# hold_namespaces: notes the network and pid namespaces of the hosts that are up. While they are open here, the kernel
+# gives their numbers to no other lab.
+hold_namespaces() {
+  local file token kind opened
+  for file in "$FLOWCON_CACHE/labs/$FLOWCON_LAB"/h*/token; do
     token=$(cat "$file" 2>/dev/null) || continue
-    ! process_alive "$token" || readlink "/proc/${token%%:*}/ns/net" "/proc/${token%%:*}/ns/pid" || :
+    process_alive "$token" || continue
+    for kind in net pid; do
+      exec {opened}<"/proc/${token%%:*}/ns/$kind" || continue
+      readlink "/proc/self/fd/$opened" >>"$WORK/namespaces"
+    done
   done
 }
 processes_within() {
