@@ -56,7 +56,7 @@ std::vector<Arrival> read_trace(const char* path) {
   return jobs;
 }
 
-// About 450 jobs in 50 hours of 4 hours in the mean, in bursts of nearly the same work.
+// About 450 jobs in 50 hours of 4 hours on average, in bursts of nearly the same work.
 std::vector<Arrival> make_trace() {
   std::mt19937 random(1);
   const auto share = [&] { return static_cast<double>(random() % 1'000'000) / 1e6; };

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # FLOWCON_TEST_MINUTES (20) of FLOWCON_TEST_JOBS (30) jobs at a time on FLOWCON_TEST_HOSTS (8) hosts, of one container
-# and of several, submitted on any of them, while people hold, park, scale and cancel them, and every few seconds a host
-# meets a fault: each job comes to its end with what it has written, no task runs twice, and nothing is left.
+# and of several, submitted on any of them, while people hold, park, scale and cancel them, and each
+# FLOWCON_TEST_FAULT_SECONDS (8) at least, on average, a host meets a fault: each job comes to its end with what it has
+# written, no task runs twice, and nothing is left.
 # FLOWCON_TEST_SEED repeats the order of jobs and faults. Events, and logs where something failed, go to build/test/soak.
 # usage: soak.sh
 # shellcheck disable=SC2016,SC2317 # shells inside of hosts; functions are called by name
@@ -18,7 +19,7 @@ set -euo pipefail
 MINUTES=${FLOWCON_TEST_MINUTES:-20}
 OPEN=${FLOWCON_TEST_JOBS:-30}
 COUNT=${FLOWCON_TEST_HOSTS:-8}
-EACH=${FLOWCON_TEST_FAULT_SECONDS:-8} # between two faults, in the mean, at least
+EACH=${FLOWCON_TEST_FAULT_SECONDS:-8} # between two faults, on average, at least
 RANDOM=${FLOWCON_TEST_SEED:-1}
 SETTLE=900 # seconds within which all has to be over at the end
 FAULTS=(kill-flowcond kill-flowcond stop-flowcond kill-dockerd cut apart power slow-disk journal-fails ssh-killed drained)
