@@ -110,8 +110,8 @@ std::string Sizing::why_hopeless(const Job& job, const char* advice) const {
   const Offer here = offer();
   std::vector<Offer> offers{here};
   for (const Neighbour& peer : world_.network.neighbours()) {
-    if (!peer.state) return "";  // it has not told yet what it has
-    if (!peer.state->runs_jobs) continue;
+    // It has not told yet what it has, or is older, and will when it is up to date.
+    if (!peer.state || !peer.state->runs_jobs) return "";
     offers.push_back(offer_of(*peer.state, 1));
   }
   const auto is_within = [](const Request& whole, const Offer& offer) {

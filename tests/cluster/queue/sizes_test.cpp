@@ -30,7 +30,9 @@ TEST_CASE("a host that offers nothing starts no job, whatever that does not say"
     CHECK(bench.engine.lives(id) == 0);
   }
   SECTION("else it waits") {
-    bench.network.add("h2", '2', {}).state.reset();
+    Neighbour& peer = bench.network.add("h2", '2', {});
+    SECTION("for what one has that was not heard yet") { peer.state.reset(); }
+    SECTION("or for an older one that knows no queue") { peer.state->runs_jobs = false; }
     const std::string id = create(bench, "vae");
     bench.run(30);
     CHECK(bench.state("vae") == "waiting");
