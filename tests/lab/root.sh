@@ -102,7 +102,7 @@ in_root() {
 # root of it. The source is seen read-only there, and nothing else of this machine. Path and flags are those
 # of debian/rules, so that ccache has what scripts/package compiles afterwards.
 host_programs() {
-  local suite=$1 out=$FLOWCON_TOP/build/$1 started=$SECONDS log
+  local suite=$1 out=$FLOWCON_TOP/build/$1 started=$SECONDS log turn
   if [ "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" = "$suite" ]; then
     HOST_PROGRAMS=$FLOWCON_TOP/build/release/bin
     [ -x "$HOST_PROGRAMS/flowcond" ] || { warn "build first: cmake --preset release && cmake --build --preset release"; return 1; }
@@ -111,6 +111,9 @@ host_programs() {
   build_root "$suite" || return 1
   mkdir -p "$out" "$FLOWCON_CACHE/ccache"
   log=$out/build.log
+  # Another lab may begin at the same time.
+  exec {turn}>"$out/turn"
+  flock "$turn"
   if ! in_root "$BUILD_ROOT" "
       cd /build/source
       export DEB_BUILD_MAINT_OPTIONS=hardening=+all
@@ -126,6 +129,7 @@ host_programs() {
     warn "the build for Debian $suite failed; see $log"
     return 1
   fi
+  exec {turn}>&-
   HOST_PROGRAMS=$out/bin
   [ "$(seconds_since "$started")" -lt 10 ] || say "built for Debian $suite in $(seconds_since "$started") s"
 }
