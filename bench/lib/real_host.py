@@ -52,19 +52,19 @@ def remove_all(engine):
         engine.finish(engine.send("DELETE", f"/containers/{one['Id']}?force=1&v=1"))
 
 
-def longest_little(looks, cores):
-    """The longest time, in seconds, over which something got less than LITTLE of the host on average. `looks`:
+def longest_little(samples, cores):
+    """The longest time, in seconds, over which something got less than LITTLE of the host on average. `samples`:
     (moment, CPU seconds that it has had so far), in order."""
     longest, highest, moments = 0.0, [], []
-    for now, cpu in looks:
+    for moment, cpu in samples:
         # Over a time in which it got less this falls.
-        ahead = cpu - LITTLE * cores * now
+        ahead = cpu - LITTLE * cores * moment
         first = bisect.bisect_right(highest, ahead)
         if first < len(highest):
-            longest = max(longest, now - moments[first])
+            longest = max(longest, moment - moments[first])
         elif not highest or ahead > highest[-1]:
             highest.append(ahead)
-            moments.append(now)
+            moments.append(moment)
     return longest
 
 
@@ -74,7 +74,7 @@ class Running:
     def __init__(self, job, container):
         self.job, self.container = job, container
         self.group, self.cpu, self.is_started, self.is_over = None, 0.0, False, False
-        self.looks = []
+        self.samples = []
 
     def look(self, parent):
         if self.group is None:
@@ -83,7 +83,7 @@ class Running:
                 self.group = None
                 return
         self.cpu = max(self.cpu, self.group.seconds() or 0.0)
-        self.looks.append((time.monotonic(), self.cpu))
+        self.samples.append((time.monotonic(), self.cpu))
 
 
 class Step:
@@ -166,7 +166,7 @@ class Step:
         at_90 = first_at_90(losses)
         result = {**job, "started": round(started, 3), "finished": round(finished, 3),
                   "completion": round(finished - job["arrival"], 3), "t90": at_90[0] if at_90 else None,
-                  "cpu": round(running.cpu, 3), "little": round(longest_little(running.looks, os.cpu_count()), 1), "losses": losses}
+                  "cpu": round(running.cpu, 3), "little": round(longest_little(running.samples, os.cpu_count()), 1), "losses": losses}
         if self.step["kind"] != "run":
             result["speed"] = speed_of(losses, finished - job["arrival"])
         return result

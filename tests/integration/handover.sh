@@ -94,6 +94,7 @@ writes_in_vain() {
   host_has h1 /v1/moves '.moves[0].error | contains("locked")'
 }
 eventually "the source tries to write what comes next" writes_in_vain
+# Once more: what is told since.
 must writes_in_vain
 check "no step is told that is not in the journal, and nothing starts" is "$(sort -u "$WORK/told")" transfer
 host_kill h1

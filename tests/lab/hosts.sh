@@ -43,6 +43,7 @@ uses_at_most() {
 if [ "$(cpu_version)" = v1 ]; then
   eventually "a host with two busy containers wants more than its half core" is_throttled "$(throttled h1)"
   check "  and has no more" uses_at_most h1 0.5
+  check "  nor less" is "$(cat "$(group_of h1 cpu)"/cpu.cfs_{quota,period}_us | paste -sd/)" 50000/100000
 else
   skip "a host with two busy containers wants more than its half core" "the check reads files of cgroup v1"
 fi

@@ -128,7 +128,7 @@ until [ -e /go-$FLOWCON_PORT ]; do sleep 0.2; done
 echo ends'
 group open 6 cpu=0.5,mem=50M "$OWN"
 soon "six workers run in the networks of three hosts" job_has open '.state == "running" and .host == "h1 h2 h3"'
-heard() { local task; for task in open-w0 open-w3 open-w5; do holds "$(on h2 docker flowcon logs "$task" 2>&1)" "0 of 6" || return 1; done; }
+heard() { local task; for task in open-w0 open-w3 open-w5; do holds "$(on h2 docker flowcon logs "$task" 2>&1)" "0 of 6" || { on h2 docker flowcon queue show open; return 1; }; done; }
 soon "they find each other by address and port" heard
 one=$(on h2 docker ps --format '{{.Names}}' --filter label=org.flowcon.group | head -n 1)
 check "  in the host's network" is "$(on h2 docker inspect -f '{{.HostConfig.NetworkMode}}' "$one")" host

@@ -322,12 +322,12 @@ class Table(unittest.TestCase):
         self.assertIsNone(table.simulator_words({**self.plan, "kind": "cluster"}, {"name": "specon-milestone"}))
 
     def test_the_longest_time_with_little_of_the_host(self):
-        looks, had = [], 0.0
-        for now in range(200):
-            had += 0.5 if now < 20 or now >= 90 else 0.5 if now == 30 else 0
-            looks.append((now, had))
-        self.assertAlmostEqual(real_host.longest_little(looks, 4), 74, delta=1)
-        self.assertEqual(real_host.longest_little(looks[:20], 4), 0)
+        samples, had = [], 0.0
+        for second in range(200):
+            had += 0.5 if second < 20 or second >= 90 else 0.5 if second == 30 else 0
+            samples.append((second, had))
+        self.assertAlmostEqual(real_host.longest_little(samples, 4), 74, delta=1)
+        self.assertEqual(real_host.longest_little(samples[:20], 4), 0)
 
     def test_contention_is_cpu_time_over_that_alone(self):
         alone = table.alone_of(self.done)
