@@ -271,6 +271,14 @@ job_mode() {
   printf '%s\n' "$2" >"$WORK/jobs/.$1" && mv "$WORK/jobs/.$1" "$WORK/jobs/$1"
 }
 
+# engine_disk: the disk that the engine's data is on; nothing where it is on none.
+engine_disk() {
+  local disk
+  disk=$(findmnt -vno SOURCE --target "$(engine_recall "$ENGINE_DIR" data)")
+  [ ! -b "$disk" ] || disk=/dev/$(lsblk -sno NAME,TYPE "$disk" | awk '$2 == "disk" {gsub(/[^a-z0-9]/, "", $1); print $1; exit}')
+  [ ! -b "$disk" ] || printf '%s' "$disk"
+}
+
 # prints NAME SCRIPT [DOCKER-RUN-OPTIONS...]: a container that runs a script of its own.
 prints() {
   local name=$1 script=$2

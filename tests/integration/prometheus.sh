@@ -30,7 +30,11 @@ prometheus_says() { is "$(ask "$1")" "$2"; }
 
 job flat1 flat --label flowcon.enable=true
 job learn1 learn --label flowcon.enable=true
-prints nan1 'i=0; while :; do i=$((i + 1)); if [ $i -gt 20 ]; then echo "loss: nan"; else echo "loss: 0.$((900 - i))"; fi; sleep 0.2; done'
+# It reads from disk, past the page cache; on v1 a newer kernel counts that only of one that is throttled.
+disk=$(engine_disk)
+prints nan1 'dd if=/dev/zero of=/data bs=64k count=1; sync; i=0
+  while :; do i=$((i + 1)); if [ $i -gt 20 ]; then echo "loss: nan"; else echo "loss: 0.$((900 - i))"; fi
+  dd if=/data of=/dev/null bs=64k iflag=direct 2>/dev/null; sleep 0.2; done' ${disk:+--device-read-bps "$disk:1gb"}
 PORT=$(free_port)
 
 # --- on the socket ----------------------------------------------------------------------------------
@@ -109,7 +113,7 @@ CONF
       expression=$(jq -r . <<<"$expression")
       expression=${expression//\$instance/.*}
       expression=${expression//\$container/.*}
-      case $expression in *flowcon_peer_up*) continue ;; esac
+      case $expression in *flowcon_peer_up*) continue ;; *flowcon_container_io_*) [ -n "$disk" ] || continue ;; esac
       [ -n "$(ask "$expression")" ] || { printf 'nothing for: %s\n' "$expression"; bad=1; }
     done < <(jq -c '.panels[].targets[].expr' "$FLOWCON_TOP/share/grafana/flowcon.json")
     return "$bad"

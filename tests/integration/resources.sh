@@ -27,9 +27,8 @@ soft_limit() { group_file "$1" memory memory.soft_limit_in_bytes memory.high; }
 caps() { group_file "$1" blkio blkio.throttle.read_bps_device io.max; }
 
 # A user's own cap on the disk, which is a ceiling; on v1 a newer kernel counts nothing without one.
-disk=$(findmnt -vno SOURCE --target "$(engine_recall "$ENGINE_DIR" data)")
-[ ! -b "$disk" ] || disk=/dev/$(lsblk -sno NAME,TYPE "$disk" | awk '$2 == "disk" {gsub(/[^a-z0-9]/, "", $1); print $1; exit}')
-[ -b "$disk" ] || nothing_runs "the engine's data is on no disk ($disk)"
+disk=$(engine_disk)
+[ -n "$disk" ] || nothing_runs "the engine's data is on no disk"
 
 # Both print a loss that never moves. One reads from disk all the time, past the page cache.
 flat='echo "loss: 0.5"; sleep 0.2'

@@ -8,13 +8,15 @@ It writes there how many inspects it has refused (refused) and the most that it 
 usage: unreliable.py REAL-SOCKET OWN-SOCKET FOLDER"""
 import os
 import re
+import select
 import socket
 import sys
 import threading
 
 real_socket, own_socket, folder = sys.argv[1:]
 lock = threading.Lock()
-refused = held = most = 0
+refused = most = 0
+held = set()  # connections
 
 
 def said(name):
@@ -42,13 +44,20 @@ def refuse(client):
         note("refused", refused)
 
 
+def has_gone(client):
+    """Who asks sends nothing more, so that what is to be read is the end."""
+    waits = select.poll()
+    waits.register(client, select.POLLIN)
+    return bool(waits.poll(0))
+
+
 def hang(client, identity):
-    global held, most
+    global most
     if identity not in (said("hang") or []):
         return
     with lock:
-        held += 1
-        most = max(most, held)
+        held.add(client)
+        most = max(most, sum(not has_gone(one) for one in held))
         note("held", most)
     client.settimeout(0.1)
     while identity in (said("hang") or []):
@@ -58,7 +67,7 @@ def hang(client, identity):
         except TimeoutError:
             pass
     with lock:
-        held -= 1
+        held.remove(client)
     client.settimeout(None)
 
 

@@ -220,7 +220,7 @@ while [ "$SECONDS" -lt "$finish" ]; do
   fi
   pause 1
 done
-for pid in ${strikes[@]+"${strikes[@]}"}; do wait "$pid" || :; done
+for pid in ${strikes[@]+"${strikes[@]}"}; do wait "$pid" 2>/dev/null || :; done
 for host in "${HOSTS[@]}"; do cable heal "$host"; done
 # What no host has room for waits until nobody wants it any more.
 for name in "${!scaled[@]}"; do [ -z "${home[$name]:-}" ] || ask "${home[$name]}" scale "$name" none; done
