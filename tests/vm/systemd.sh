@@ -19,7 +19,7 @@ settings() { local name; for name in flat1 learn1 capped; do printf '%s: %s\n' "
 journal_line() { journalctl -q -b -u "$UNIT" -o cat --no-pager | grep -F -- "$1"; }
 # Nor of a systemd that reloads for so long that it does not answer in time: a limit that it has undone
 # for that is put back.
-complaints() { service_complaints | grep -vE 'Watchdog timeout|Main process exited|Failed with result|Killing process|not told of a limit.*timed out' || :; }
+complaints() { service_complaints | grep -vE 'Watchdog timeout|Main process exited|Failed with result|Killing process|systemd did not take a( restored)? limit,.*timed out' || :; }
 
 begin_service "$@"
 
