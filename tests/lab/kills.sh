@@ -63,7 +63,8 @@ kill_once() {
   local from=$1 to=$2 victim=$3 began floor ran seen host struck
   floor=$(last_saved "$from") || floor=''
   watch_copies
-  seen=$(move "$from" "$JOB" "$to" --detach 2>&1) || { fails "the move does not begin" "$seen"; return; }
+  # Its peer may not have noticed yet that the flowcond of before has gone.
+  seen=$(wait_until 150 move "$from" "$JOB" "$to" --detach 2>&1) || { fails "the move does not begin" "$seen"; return; }
   pause "$4"
   struck=$(open_step "$victim")
   flowcond_kill "$victim"
