@@ -45,6 +45,9 @@ stuck=()
 for name in stuck1 stuck2 stuck3 stuck4 stuck5; do
   stuck+=("$(docker create --name "$name" --network none --label "$LABEL" "$IMAGE" sleep 600)")
 done
+# The queue looks at each container that is created, once; that look is not one of the four.
+were_looked_at() { local id; for id in "${stuck[@]}"; do grep -qx "$id" "$faults/asked" || return 1; done; }
+must wait_until 60 were_looked_at
 printf '%s\n' "${stuck[@]}" >"$faults/hang"
 must docker start stuck1 stuck2 stuck3 stuck4 stuck5
 holds_four() { is "$(cat "$faults/held" 2>/dev/null)" 4; }

@@ -4,7 +4,8 @@
 refuse  inspects of containers whose ids are in it, or of all where it is empty, are answered with 500
 hang    inspects of containers whose ids are in it are not answered while it is there
 images  inspects of images are answered with 500
-It writes there how many inspects it has refused (refused) and the most that it held at the same time (held).
+It writes there which containers it was asked for (asked), how many inspects it has refused (refused) and the most that
+it held at the same time (held).
 usage: unreliable.py REAL-SOCKET OWN-SOCKET FOLDER"""
 import os
 import re
@@ -91,6 +92,8 @@ def serve(client):
         path = head.split()[1].decode()
         container = re.search(r"/containers/([0-9a-f]{64})/json$", path)
         if container:
+            with lock, open(os.path.join(folder, "asked"), "a") as asked:
+                asked.write(container[1] + "\n")
             names = said("refuse")
             if names is not None and (not names or container[1] in names):
                 return refuse(client)
