@@ -26,7 +26,7 @@
 #include "cluster/reports.h"
 #include "ctrl/api/routes.h"
 #include "ctrl/api/server.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 #include "ctrl/log.h"
 #include "ctrl/store/store.h"
 

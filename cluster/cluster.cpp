@@ -5,7 +5,7 @@
 #include "cluster/elsewhere.h"
 #include "cluster/live_log.h"
 #include "cluster/lives.h"
-#include "cluster/migration/run/mover.h"
+#include "cluster/migration/run/migrator.h"
 #include "cluster/peers/peers.h"
 #include "cluster/policy/algorithms.h"
 #include "cluster/queue/estimates.h"
@@ -21,13 +21,13 @@ using ctrl::api::failure;
 using ctrl::api::Request;
 using ctrl::api::Response;
 
-class Cluster : public ctrl::Companion {
+class Cluster : public ctrl::Extension {
  public:
   Cluster(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server)
       : peers_(host, std::move(server)),
-        mover_(migration::make_mover(host, peers_, lives_)),
-        balancer_(host, peers_, *mover_),
-        elsewhere_(host, peers_, *mover_),
+        migrator_(migration::make_migrator(host, peers_, lives_)),
+        balancer_(host, peers_, *migrator_),
+        elsewhere_(host, peers_, *migrator_),
         engine_(host.io(), host.config().engine),
         clock_(host.io()),
         rows_(host),
@@ -35,7 +35,7 @@ class Cluster : public ctrl::Companion {
             host, peers_,
             [this](std::string image) { return queue::image_facts(engine_, std::move(image)); },
             [] { return peers::present().wall; }),
-        queue_({host, tickets_, clock_, rows_, peers_, *mover_,
+        queue_({host, tickets_, clock_, rows_, peers_, *migrator_,
                 [this](const ctrl::estimate::Command& command) {
                   return estimates_.estimate(command);
                 },
@@ -44,15 +44,15 @@ class Cluster : public ctrl::Companion {
                [this] { estimates_.job_ended(); }) {
     lives_.join(balancer_, &host);
     balancer_.count_tasks([this] { return queue_.unreturned(); });
-    mover_->tell_of_tasks([this](const std::string& id) { queue_.hear_of_move(id); });
-    mover_->judge_room(
+    migrator_->tell_of_tasks([this](const std::string& id) { queue_.hear_of_move(id); });
+    migrator_->judge_room(
         [this](const policy::Amounts& request) { return queue_.why_no_room(request); });
-    mover_->choose_gpus([this](boost::json::object& body, const Passage& birth) {
+    migrator_->choose_gpus([this](boost::json::object& body, const Passage& birth) {
       return queue_.give_gpus(body, birth);
     });
     peers_.join({[this] { return balancer_.counts(); }, [this] { return !queue_.is_ready(); },
                  verbs(), [this] { balancer_.look(); },
-                 [this](const std::string& id) { return mover_->open_with(id); }});
+                 [this](const std::string& id) { return migrator_->open_with(id); }});
   }
 
   Async<void> begin() override {
@@ -61,7 +61,7 @@ class Cluster : public ctrl::Companion {
     co_await peers_.begin();
     if (!peers_.has_identity()) co_return;
     co_await balancer_.begin();
-    co_await mover_->start();
+    co_await migrator_->start();
   }
 
   void look(double now) override {
@@ -84,7 +84,7 @@ class Cluster : public ctrl::Companion {
             failure(503, "peers are off: flowcond could not write its state file at the start"));
       };
     }
-    for (ctrl::api::Route& row : mover_->routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : migrator_->routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : live_log_.routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : estimates_.routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : queue_.routes()) all.push_back(std::move(row));
@@ -105,13 +105,13 @@ class Cluster : public ctrl::Companion {
   }
 
   [[nodiscard]] bool is_moving(const std::string& id) const override {
-    return mover_->is_moving(id) || queue_.goes_on(id);
+    return migrator_->is_moving(id) || queue_.goes_on(id);
   }
   [[nodiscard]] bool is_cut_short(const std::string& id) const override {
     return queue_.is_cut_short(id);
   }
   [[nodiscard]] bool is_saving(const std::string& id) const override {
-    return mover_->is_saving(id) || queue_.is_saving(id);
+    return migrator_->is_saving(id) || queue_.is_saving(id);
   }
 
   [[nodiscard]] bool is_early(const std::string& id) const override { return queue_.is_early(id); }
@@ -138,13 +138,13 @@ class Cluster : public ctrl::Companion {
     }
   }
 
-  Async<void> settle(double seconds) override { co_await mover_->settle(seconds); }
+  Async<void> settle(double seconds) override { co_await migrator_->settle(seconds); }
 
   void end() override {
     queue_.end();
     estimates_.end();
     balancer_.end();
-    mover_->end();
+    migrator_->end();
     peers_.end();
   }
 
@@ -152,7 +152,7 @@ class Cluster : public ctrl::Companion {
   // What peers ask of the rest.
   ctrl::api::Routes verbs() {
     ctrl::api::Routes all = balancer_.peer_routes();
-    for (ctrl::api::Route& row : mover_->peer_routes()) all.push_back(std::move(row));
+    for (ctrl::api::Route& row : migrator_->peer_routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : queue_.peer_routes()) all.push_back(std::move(row));
     for (ctrl::api::Route& row : elsewhere_.peer_routes()) all.push_back(std::move(row));
     return all;
@@ -160,7 +160,7 @@ class Cluster : public ctrl::Companion {
 
   peers::Peers peers_;
   JobLives lives_;
-  std::unique_ptr<migration::Mover> mover_;
+  std::unique_ptr<migration::Migrator> migrator_;
   Balancer balancer_;
   Elsewhere elsewhere_;
   ctrl::engine::Client engine_;
@@ -174,7 +174,7 @@ class Cluster : public ctrl::Companion {
 
 }  // namespace
 
-Result<std::unique_ptr<ctrl::Companion>> make_cluster(ctrl::LocalHost& host) {
+Result<std::unique_ptr<ctrl::Extension>> make_cluster(ctrl::LocalHost& host) {
   std::string notice;
   const ctrl::Config& config = host.config();
   auto server =
@@ -182,11 +182,11 @@ Result<std::unique_ptr<ctrl::Companion>> make_cluster(ctrl::LocalHost& host) {
   if (!server) {
     host.warn("no peer can reach this host: " + server.error().message() +
               " (another one: --peer-socket)");
-    return std::unique_ptr<ctrl::Companion>(new Cluster(host, nullptr));
+    return std::unique_ptr<ctrl::Extension>(new Cluster(host, nullptr));
   }
   // Most hosts have no peers: that the group is not there yet is told when the first one is added.
   if (!notice.empty()) ctrl::log::debug(notice);
-  return std::unique_ptr<ctrl::Companion>(new Cluster(host, std::move(*server)));
+  return std::unique_ptr<ctrl::Extension>(new Cluster(host, std::move(*server)));
 }
 
 }  // namespace flowcon::cluster

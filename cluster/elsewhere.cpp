@@ -127,7 +127,7 @@ std::optional<Way> Elsewhere::way_of(const std::string& name) const {
     const bool is_named =
         way.name == name || (name.size() >= 12 && way.container.starts_with(name));
     if (!is_named) continue;
-    if (way.is_open) return std::nullopt;  // the mover answers
+    if (way.is_open) return std::nullopt;  // the migrator answers
     return way.source == network_.own_id() ? std::optional(way) : std::nullopt;
   }
   return std::nullopt;

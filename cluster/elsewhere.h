@@ -13,7 +13,7 @@
 #include "cluster/moves.h"
 #include "cluster/network.h"
 #include "ctrl/api/routes.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::cluster {
 

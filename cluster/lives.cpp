@@ -7,8 +7,8 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/run/parts.h"
-#include "ctrl/companion.h"
 #include "ctrl/engine/client.h"
+#include "ctrl/extension.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster {

@@ -15,7 +15,7 @@
 #include "cluster/moves.h"
 #include "cluster/network.h"
 #include "cluster/policy/report.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::cluster {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::ctrl {
 

@@ -76,7 +76,7 @@ struct JobStanding : PerResource<Place> {
   std::string reason;                   ///< of the last decision, for a person
   std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
   double guaranteed = 0;                ///< cores, by the last decision; 0 = not known
-  bool is_early = false;                ///< Companion::is_early(): it has what others leave
+  bool is_early = false;                ///< Extension::is_early(): it has what others leave
   growth::Verdict verdict = growth::Verdict::unmeasured;
 
   struct Told {

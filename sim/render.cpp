@@ -153,7 +153,7 @@ std::string render_bounds(const std::vector<Bounds>& bounds, Format format) {
   const Figure completion = figure_of(mean), to_90 = figure_of(t90), end = figure_of(makespan);
   if (format == Format::table) {
     return aligned({{"LOWER BOUND", "SECONDS"},
-                    {"mean completion", text_of(completion)},
+                    {"mean JCT", text_of(completion)},
                     {"mean time to 90 %", text_of(to_90)},
                     {"makespan", text_of(end)}});
   }

@@ -28,7 +28,7 @@ struct PolicySummary {
   Figure best_job_percent;
   Figure worst_job_percent;
   Figure improved;             ///< jobs that end earlier
-  Figure above_bound_percent;  ///< mean completion above the clairvoyant bound
+  Figure above_bound_percent;  ///< mean JCT above the clairvoyant bound
   double worst_of_all = 0;     ///< percent: the worst job of all seeds
   double moves_per_job = 0;
   std::size_t jobs = 0;         ///< of one seed

@@ -52,7 +52,7 @@ struct Effect {
 
 struct TuneRow {
   std::optional<TuneSetting> setting;  ///< empty: no control
-  Effect mean;                         ///< mean completion
+  Effect mean;                         ///< mean JCT
   Effect t90;                          ///< mean time to 90 % of the improvement
   Effect makespan;
   Effect worst;  ///< the run that loses most

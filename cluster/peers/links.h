@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "cluster/peers/link.h"
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::cluster::peers {
 

@@ -21,8 +21,8 @@
 #include "cluster/peers/message.h"
 #include "cluster/peers/swarm_watch.h"
 #include "ctrl/api/server.h"
-#include "ctrl/companion.h"
 #include "ctrl/effects.h"
+#include "ctrl/extension.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::cluster::peers {
@@ -46,7 +46,7 @@ struct Rest {
   [[nodiscard]] Result<std::string> moving_with(const Link& link) const;
 };
 
-class Peers : public ctrl::Companion, public Network {
+class Peers : public ctrl::Extension, public Network {
  public:
   /// `server` may be null: then no peer can reach this host.
   Peers(ctrl::LocalHost& host, std::unique_ptr<ctrl::api::Server> server);

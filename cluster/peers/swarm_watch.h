@@ -10,8 +10,8 @@
 #include "base/ssh_address.h"
 #include "cluster/peers/swarm.h"
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
 #include "ctrl/engine/client.h"
+#include "ctrl/extension.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::peers {

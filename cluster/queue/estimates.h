@@ -19,9 +19,9 @@
 #include "cluster/queue/peer_profiles.h"
 #include "ctrl/api/routes.h"
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
 #include "ctrl/estimate/estimate.h"
 #include "ctrl/estimate/features.h"
+#include "ctrl/extension.h"
 #include "ctrl/helper_threads.h"
 #include "ctrl/store/profiles.h"
 
@@ -48,7 +48,7 @@ class Estimates {
   /// look() does something from now on.
   Async<void> begin();
   /// Begins to read the profiles where that is due, and to learn anew where a twentieth of them is
-  /// new. Returns at once. `now`: as of Companion::look().
+  /// new. Returns at once. `now`: as of Extension::look().
   void look(double now);
   /// There may be a new profile.
   void job_ended() { is_due_ = true; }

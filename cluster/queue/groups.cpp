@@ -17,7 +17,7 @@
 #include "cluster/migration/plan/refusals.h"
 #include "cluster/queue/ports.h"
 #include "cluster/queue/stamp.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 #include "ctrl/log.h"
 #include "ctrl/spawn.h"
 

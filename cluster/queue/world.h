@@ -17,9 +17,9 @@
 #include "cluster/moves.h"
 #include "cluster/network.h"
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
 #include "ctrl/estimate/estimate.h"
 #include "ctrl/estimate/features.h"
+#include "ctrl/extension.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::cluster::queue {

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "ctrl/began_elsewhere.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 #include "ctrl/log.h"
 #include "ctrl/logs/tail_file.h"
 #include "ctrl/pause.h"

@@ -87,10 +87,10 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
       logs_(io, roster_, world_.clock,
             [this](const std::string& id) { return carried_log_path(config_.state_dir, id); }),
       carry_over_(world_, effects_, roster_, recorder_, controls_, logs_, config_.state_dir),
-      enforcer_(config_, host_, world_, effects_, roster_, controls_, planning_, meter_, companion_,
+      enforcer_(config_, host_, world_, effects_, roster_, controls_, planning_, meter_, extension_,
                 shown_),
       intake_({world_, host_, effects_, enforcer_.limits(), roster_, schedule_, controls_,
-               carry_over_, logs_, takeover_, planning_, recorder_, meter_, companion_}),
+               carry_over_, logs_, takeover_, planning_, recorder_, meter_, extension_}),
       pass_(io),
       answers_{Commands({pass_, world_, *containers_, roster_, schedule_, controls_, intake_}),
                RecordReader([this] { return snapshot(); }, effects_, *world_.store,
@@ -101,9 +101,9 @@ Daemon::Daemon(asio::io_context& io, const Config& config, World world)
                  controls_, notifier_, carry_over_, shown_, answers_.routes}),
       release_({config_, *world_.fs, roster_, planning_, logs_, takeover_, enforcer_.limits()}) {}
 
-void Daemon::accompany(std::unique_ptr<Companion> companion) {
-  companion_ = std::move(companion);
-  for (api::Route& row : companion_->routes()) answers_.routes.push_back(std::move(row));
+void Daemon::extend(std::unique_ptr<Extension> extension) {
+  extension_ = std::move(extension);
+  for (api::Route& row : extension_->routes()) answers_.routes.push_back(std::move(row));
 }
 
 Async<void> Daemon::run() {
@@ -130,7 +130,7 @@ Async<void> Daemon::pass() {
   if (release_.is_begun()) co_return;
   record(now, is_deciding);
   notifier_.follow(roster_.jobs, recorder_.problem(), engine_problem(*containers_));
-  if (companion_) companion_->look(now.steady);
+  if (extension_) extension_->look(now.steady);
 }
 
 Async<void> Daemon::begin() {
@@ -141,7 +141,7 @@ Async<void> Daemon::begin() {
   schedule_.next_look = now.steady + config_.observe;
   schedule_.next_run = now.steady + planning_.interval();
   containers_->start();
-  if (companion_) co_await companion_->begin();
+  if (extension_) co_await extension_->begin();
   service::tell_ready("watching " + config_.engine);
 }
 
@@ -199,7 +199,7 @@ Snapshot Daemon::snapshot() const {
   return {config_,          host_,        *world_.fs,
           roster_,          planning_,    recorder_,
           notifier_,        *containers_, logs_.tails(),
-          companion_.get(), shown_,       controls_.is_all_paused()};
+          extension_.get(), shown_,       controls_.is_all_paused()};
 }
 
 void Daemon::stop() {
@@ -239,8 +239,8 @@ void Daemon::reload(const Result<Config>& config) {
 }
 
 Async<api::Response> Daemon::answer_people(api::Request request) {
-  if (companion_) {
-    std::optional<api::Response> first = co_await companion_->answer_first(request);
+  if (extension_) {
+    std::optional<api::Response> first = co_await extension_->answer_first(request);
     if (first) co_return std::move(*first);
   }
   co_return co_await own_host_.answer(std::move(request));
@@ -248,7 +248,7 @@ Async<api::Response> Daemon::answer_people(api::Request request) {
 
 // A job may have a day to save itself: the others go on meanwhile.
 Async<void> Daemon::settle() {
-  spawn(io_, "the end of migrations", settle_companion());
+  spawn(io_, "the end of migrations", settle_extension());
   while (!release_.is_begun()) {
     if (!containers_->has_changes()) co_await schedule_.wait();
     if (!release_.is_begun()) co_await pass();
@@ -256,15 +256,15 @@ Async<void> Daemon::settle() {
 }
 
 // Limits are put back though a pass waits for the kernel or a disk.
-Async<void> Daemon::settle_companion() {
-  co_await companion_->settle(kSettleTime);
+Async<void> Daemon::settle_extension() {
+  co_await extension_->settle(kSettleTime);
   release_.put_back();
-  companion_->end();  // it may write to a disk that hangs
+  extension_->end();  // it may write to a disk that hangs
   schedule_.wake();
 }
 
 Async<void> Daemon::release_all() {
-  if (companion_) {
+  if (extension_) {
     co_await settle();
   } else {
     release_.put_back();
@@ -394,7 +394,7 @@ Async<void> reload_at_each(asio::signal_set* signals, Daemon* daemon, ConfigSour
 }  // namespace
 
 Result<void> run_daemon(const Config& config, const ConfigSource& source,
-                        const MakeCompanion& companion) {
+                        const MakeExtension& extension) {
   log::set_level(config.log_level);
   raise_descriptor_limit();
   Result<std::unique_ptr<cgroups::CgroupFs>> fs = cgroups::open_kernel_cgroups();
@@ -412,9 +412,9 @@ Result<void> run_daemon(const Config& config, const ConfigSource& source,
   for (const std::string& notice : {store_notice, socket_notice}) {
     if (!notice.empty()) daemon.own_host().warn(notice);
   }
-  auto accompanied = companion(daemon.own_host());
-  if (!accompanied) return accompanied.error();
-  daemon.accompany(std::move(*accompanied));
+  auto extended = extension(daemon.own_host());
+  if (!extended) return extended.error();
+  daemon.extend(std::move(*extended));
   const std::unique_ptr<api::Scrape> scrape = listen_for_metrics(io, config, daemon);
   for (const std::string& path : service::drop_other_sockets()) {
     daemon.own_host().warn(

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "cgroups/cgroup_fs.h"
-#include "ctrl/companion.h"
 #include "ctrl/config.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::ctrl {
 
@@ -17,12 +17,12 @@ namespace flowcon::ctrl {
 using ConfigSource = std::function<Result<Config>()>;
 
 /// Runs the daemon until SIGTERM or SIGINT; every limit is restored when it returns. SIGHUP asks
-/// `source` for the configuration again; a wrong one is told and changes nothing. `companion` runs
+/// `source` for the configuration again; a wrong one is told and changes nothing. `extension` runs
 /// beside it.
 /// Errors: what it needs at the start is missing (state, socket, cgroups); nothing was changed
 /// then.
 [[nodiscard]] Result<void> run_daemon(const Config& config, const ConfigSource& source,
-                                      const MakeCompanion& companion);
+                                      const MakeExtension& extension);
 
 /// Restores the limits that an earlier run has left, as a start does, for one that cannot start.
 /// Not without a journal in the state folder, and not where another flowcond uses that folder.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "ctrl/api/routes.h"
-#include "ctrl/companion.h"
 #include "ctrl/config.h"
 #include "ctrl/daemon/carry_over.h"
 #include "ctrl/daemon/commands.h"
@@ -32,6 +31,7 @@
 #include "ctrl/daemon/takeover.h"
 #include "ctrl/daemon/world.h"
 #include "ctrl/effects.h"
+#include "ctrl/extension.h"
 #include "ctrl/mutex.h"
 
 namespace flowcon::ctrl {
@@ -49,19 +49,19 @@ class Daemon {
   /// Puts every limit back, but those that are left to the flowcond that follows.
   Async<void> release_all();
   void stop();
-  /// What docs/api.md has, the companion's rows among it.
+  /// What docs/api.md has, the extension's rows among it.
   [[nodiscard]] const api::Routes& routes() const { return answers_.routes; }
-  /// Answers a call of people: the companion may, else this host does.
+  /// Answers a call of people: the extension may, else this host does.
   Async<api::Response> answer_people(api::Request request);
   /// What is shown of it, until the next change.
   [[nodiscard]] Snapshot snapshot() const;
   /// Takes a new configuration; what cannot change while it runs is told and left as it is.
   void reload(const Result<Config>& config);
   /// What runs beside it; before run().
-  void accompany(std::unique_ptr<Companion> companion);
+  void extend(std::unique_ptr<Extension> extension);
 
   [[nodiscard]] const Config& config() const { return config_; }
-  /// As its companion knows it.
+  /// As its extension knows it.
   [[nodiscard]] OwnHost& own_host() { return own_host_; }
   Effects& effects() { return effects_; }
 
@@ -73,7 +73,7 @@ class Daemon {
   Async<void> restore_leftovers();
   Async<void> begin_again();
   Async<void> settle();
-  Async<void> settle_companion();
+  Async<void> settle_extension();
   void record(Moment now, bool is_decided);
 
   // decide.cpp
@@ -91,7 +91,7 @@ class Daemon {
   Roster roster_;
   Schedule schedule_;
   std::unique_ptr<Containers> containers_;
-  std::unique_ptr<Companion> companion_;
+  std::unique_ptr<Extension> extension_;
   Planning planning_;
   Meter meter_;
   Notifier notifier_;

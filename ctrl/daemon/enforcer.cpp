@@ -42,7 +42,7 @@ void take_written(Job& job, cgroups::Setting planned, const Outcome& outcome) {
 
 Enforcer::Enforcer(const Config& config, const Host& host, const World& world, Effects& effects,
                    Roster& roster, Controls& controls, const Planning& planning, const Meter& meter,
-                   const std::unique_ptr<Companion>& companion, Shown& shown)
+                   const std::unique_ptr<Extension>& extension, Shown& shown)
     : config_(config),
       host_(host),
       fs_(*world.fs),
@@ -50,7 +50,7 @@ Enforcer::Enforcer(const Config& config, const Host& host, const World& world, E
       controls_(controls),
       planning_(planning),
       meter_(meter),
-      companion_(companion),
+      extension_(extension),
       shown_(shown),
       limits_(*world.fs, effects, *world.store) {}
 
@@ -90,9 +90,9 @@ void Enforcer::grant_all(Moment now) {
     }
     const double before = job.cpu.granted;
     // The sooner it has saved itself, the less it stands still.
-    const bool is_saving = companion_ != nullptr && companion_->is_saving(id);
+    const bool is_saving = extension_ != nullptr && extension_->is_saving(id);
     if (is_saving && !job.before_saving) job.before_saving = before;
-    job.is_early = companion_ != nullptr && !is_saving && companion_->is_early(id);
+    job.is_early = extension_ != nullptr && !is_saving && extension_->is_early(id);
     if (job.is_early) settings.floor.reset();
     if (job.is_early) settings.only_grow = false;
     if (job.is_early && job.run.meter) job.run.meter->had_the_rest(now.wall);

@@ -12,23 +12,23 @@
 #include "cgroups/memory.h"
 #include "cgroups/setting.h"
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
 #include "ctrl/config.h"
 #include "ctrl/daemon/controls.h"
 #include "ctrl/daemon/meter.h"
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/roster.h"
 #include "ctrl/daemon/snapshot.h"
+#include "ctrl/extension.h"
 #include "ctrl/limits.h"
 
 namespace flowcon::ctrl {
 
 class Enforcer {
  public:
-  /// All have to outlive it; `companion` may come later.
+  /// All have to outlive it; `extension` may come later.
   Enforcer(const Config& config, const Host& host, const World& world, Effects& effects,
            Roster& roster, Controls& controls, const Planning& planning, const Meter& meter,
-           const std::unique_ptr<Companion>& companion, Shown& shown);
+           const std::unique_ptr<Extension>& extension, Shown& shown);
 
   /// Writes what has changed for those who share the host; counts it in `shown`.
   Async<void> apply(Moment now);
@@ -54,7 +54,7 @@ class Enforcer {
   Controls& controls_;
   const Planning& planning_;
   const Meter& meter_;
-  const std::unique_ptr<Companion>& companion_;
+  const std::unique_ptr<Extension>& extension_;
   Shown& shown_;
   Limits limits_;
   std::map<std::string, double> logged_;  ///< by id, the share that the log has told

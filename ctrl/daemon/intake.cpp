@@ -145,8 +145,8 @@ void Intake::admit(const engine::Container& container, const Settings& settings,
   job.container = container;
   job.training = training_of(container);
   job.given = settings;
-  if (at_.companion && !job.given.floor) {
-    const std::optional<double> cores = at_.companion->promised_cores(id);
+  if (at_.extension && !job.given.floor) {
+    const std::optional<double> cores = at_.extension->promised_cores(id);
     if (cores) job.given.floor = std::min(1.0, *cores / at_.host.cores);
   }
   job.control = at_.controls.of(id);
@@ -247,7 +247,7 @@ void Intake::record_end(Job& job, double time, const std::optional<int>& status)
   look.run.status = status;
   // Of one that runs on several hosts each sees a part, which says nothing of the whole.
   look.run.has_moved = job.container.labels.contains(kMovedLabel) ||
-                       (at_.companion && at_.companion->is_moving(job.id()));
+                       (at_.extension && at_.extension->is_moving(job.id()));
   // The container may come back, and its log goes on.
   at_.logs.set_position(job.id(), job.recorded_position);
   at_.recorder.add(std::move(look));
@@ -255,7 +255,7 @@ void Intake::record_end(Job& job, double time, const std::optional<int>& status)
 
 // What it needed, and how far it came, says nothing of a whole run.
 bool Intake::is_cut_short(const std::string& id) const {
-  return at_.companion && at_.companion->is_cut_short(id);
+  return at_.extension && at_.extension->is_cut_short(id);
 }
 
 // Whatever the policy: what is remembered serves when another one asks for it.
@@ -265,9 +265,9 @@ void Intake::remember_end(Ending& ending, Moment now) {
   if (job.past) at_.carry_over.drop(job.id());
   if (!job.has_track) return;
   // One that goes on elsewhere has not ended.
-  if (at_.companion && at_.companion->is_saving(job.id())) {
+  if (at_.extension && at_.extension->is_saving(job.id())) {
     return at_.carry_over.keep(
-        job, [this](const std::string& id) { return at_.companion->is_moving(id); });
+        job, [this](const std::string& id) { return at_.extension->is_moving(id); });
   }
   const bool is_complete = ending.status == 0 && job.saw_all && !is_cut_short(job.id());
   at_.planning.end(job, now.steady, is_complete);
@@ -286,7 +286,7 @@ void Intake::remember_end(Ending& ending, Moment now) {
 void Intake::keep_profile(const Ending& ending) {
   // One that goes on elsewhere has not ended.
   const std::string& id = ending.job.id();
-  if (is_cut_short(id) || (at_.companion && at_.companion->is_saving(id))) return;
+  if (is_cut_short(id) || (at_.extension && at_.extension->is_saving(id))) return;
   std::optional<EndedRun> run = ended_run(ending, at_.host, at_.meter.gpu_model());
   if (!run) return;
   auto keep = [&store = *at_.world.store, run = std::move(*run)]() -> Result<void> {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
 #include "ctrl/daemon/carry_over.h"
 #include "ctrl/daemon/controls.h"
 #include "ctrl/daemon/log_follower.h"
@@ -21,6 +20,7 @@
 #include "ctrl/daemon/takeover.h"
 #include "ctrl/daemon/world.h"
 #include "ctrl/effects.h"
+#include "ctrl/extension.h"
 #include "ctrl/limits.h"
 
 namespace flowcon::ctrl {
@@ -42,7 +42,7 @@ class Intake {
     Planning& planning;
     Recorder& recorder;
     const Meter& meter;
-    const std::unique_ptr<Companion>& companion;  ///< may come later
+    const std::unique_ptr<Extension>& extension;  ///< may come later
   };
 
   explicit Intake(const Parts& parts) : at_(parts) {}

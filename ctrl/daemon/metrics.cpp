@@ -138,7 +138,7 @@ std::string metrics_of(const Snapshot& seen) {
   }
   for (const auto& [state, count] : states)
     out.add("flowcon_containers", {{"state", state}}, count);
-  if (seen.companion != nullptr) seen.companion->add_metrics(out);
+  if (seen.extension != nullptr) seen.extension->add_metrics(out);
   add_process(out, seen.shown.started);
   return out.text();
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// This host as its companion knows it: what the daemon has seen of its jobs, and what can be asked
+// This host as its extension knows it: what the daemon has seen of its jobs, and what can be asked
 // of it for other hosts. For .cpp files only: it includes Asio.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "ctrl/companion.h"
 #include "ctrl/daemon/carry_over.h"
 #include "ctrl/daemon/controls.h"
 #include "ctrl/daemon/meter.h"
@@ -17,6 +16,7 @@
 #include "ctrl/daemon/snapshot.h"
 #include "ctrl/daemon/world.h"
 #include "ctrl/effects.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::ctrl {
 

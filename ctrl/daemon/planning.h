@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ctrl/companion.h"
 #include "ctrl/config.h"
+#include "ctrl/extension.h"
 #include "ctrl/job.h"
 #include "ctrl/policy/host_policies.h"
 

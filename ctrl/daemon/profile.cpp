@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "ctrl/began_elsewhere.h"
 #include "ctrl/codec/estimate_json.h"
-#include "ctrl/companion.h"
 #include "ctrl/estimate/features.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::ctrl {
 namespace {

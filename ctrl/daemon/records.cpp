@@ -52,16 +52,16 @@ api::Response RecordReader::no_records(const Error& error, const std::string& na
 }
 
 const policy::Algorithm* RecordReader::find_algorithm(const std::string& name) const {
-  const Companion* companion = see_().companion;
-  return companion != nullptr ? companion->find_algorithm(name)
+  const Extension* extension = see_().extension;
+  return extension != nullptr ? extension->find_algorithm(name)
                               : policy::find_algorithm(policy::host_algorithms(), name);
 }
 
 policy::About RecordReader::asked_of(const std::string& id) const {
   policy::About about;
   about.id = id;
-  if (const Companion* companion = see_().companion; companion != nullptr) {
-    about.host_name = [companion](const std::string& host) { return companion->host_name(host); };
+  if (const Extension* extension = see_().extension; extension != nullptr) {
+    about.host_name = [extension](const std::string& host) { return extension->host_name(host); };
   }
   return about;
 }

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cgroups/cgroup_fs.h"
-#include "ctrl/companion.h"
 #include "ctrl/config.h"
 #include "ctrl/daemon/notifier.h"
 #include "ctrl/daemon/planning.h"
 #include "ctrl/daemon/recorder.h"
 #include "ctrl/daemon/roster.h"
 #include "ctrl/daemon/world.h"
+#include "ctrl/extension.h"
 #include "ctrl/logs/log_set.h"
 
 namespace flowcon::ctrl {
@@ -50,7 +50,7 @@ struct Snapshot {
   const Notifier& notifier;
   const Containers& containers;
   const logs::LogSet& tails;
-  const Companion* companion;  ///< null: there is none
+  const Extension* extension;  ///< null: there is none
   const Shown& shown;
   bool is_all_paused = false;
 

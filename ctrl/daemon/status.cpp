@@ -271,7 +271,7 @@ std::string status_of(const Snapshot& seen, std::size_t recent) {
     containers.push_back(container_of(seen, seen.roster.jobs.at(id), recent));
   }
   body["containers"] = std::move(containers);
-  if (seen.companion != nullptr) seen.companion->add_status(body);
+  if (seen.extension != nullptr) seen.extension->add_status(body);
   return render_json(body);
 }
 

@@ -24,12 +24,12 @@ struct LiquidSize {
   std::uint64_t seeds = 1;
 };
 
-/// Of each of them, then how mean completion grows from the first to the last. The figures are for
+/// Of each of them, then how mean JCT grows from the first to the last. The figures are for
 /// 8 seeds, 4 at 20 nodes.
 [[nodiscard]] std::vector<PublishedRow> liquid_rows(const std::vector<LiquidSize>& sizes,
                                                     const Progress& progress = nullptr);
 
-/// By how many seconds mean completion is longer on many nodes than on few, of that of random.
+/// By how many seconds mean JCT is longer on many nodes than on few, of that of random.
 /// Met: at most a tenth of random's, which must grow.
 [[nodiscard]] PublishedRow growth_row(const std::string& what, double few, double many,
                                       double random_few, double random_many);

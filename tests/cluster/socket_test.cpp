@@ -158,7 +158,7 @@ class Live {
 
   boost::asio::io_context io{1};
   FakeHost host{io};
-  std::unique_ptr<ctrl::Companion> cluster;
+  std::unique_ptr<ctrl::Extension> cluster;
 
  private:
   std::string socket_;

@@ -116,7 +116,7 @@ host_kill h1
 host_up h1
 eventually "the copy runs" runs_on h2 vae
 takes_back() { host_api h1 POST /v1/containers/vae/take-back >/dev/null; }
-eventually "a person takes the job back, with the cable cut" takes_back
+eventually "a person takes the job back, with the link cut" takes_back
 eventually "it runs there as well" runs_on h1 vae
 eventually "and its move has ended there" has_ended h1 vae
 garble h1

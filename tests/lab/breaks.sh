@@ -97,7 +97,7 @@ traces() {
 clean_up() {
   local host
   for host in "$S" "$T"; do
-    cable heal "$host" >/dev/null 2>&1 || :
+    host_link heal "$host" >/dev/null 2>&1 || :
     "$LAB" boot "$host" >/dev/null 2>&1 || :
     disk "$host" >/dev/null 2>&1 || :
     engine_answers "$host" >/dev/null 2>&1 || engine_starts "$host" >/dev/null 2>&1 || :
@@ -109,7 +109,7 @@ clean_up() {
   on "$T" docker flowcon peer undrain "$T" >/dev/null 2>&1 || :
 }
 # The lab's partitions are one file.
-cable() { flock "$WORK/cable" "$LAB" "$@"; }
+host_link() { flock "$WORK/host_link" "$LAB" "$@"; }
 
 # keep_logs WORDS: what flowcond and the engines said, where something failed.
 keep_logs() {

@@ -94,7 +94,7 @@ inject() {
     kill-target-flowcond) flowcond_kill "$T" ;;
     kill-source-dockerd) engine_kill "$S" ;;
     kill-target-dockerd) engine_kill "$T" ;;
-    cut-5s | cut-until-after) cable partition "$S" --from "$T" ;;
+    cut-5s | cut-until-after) host_link partition "$S" --from "$T" ;;
     target-disk-full) "$LAB" fill "$T" ;;
     target-refuses) refuse "$2" "$3" ;;
     ssh-killed) ssh_kill "$S" && ssh_kill "$T" ;;
@@ -135,8 +135,8 @@ mend() {
     kill-target-flowcond) flowcond_up "$T" ;;
     kill-source-dockerd) engine_starts "$S" ;;
     kill-target-dockerd) engine_starts "$T" ;;
-    cut-5s) pause 5 && cable heal "$S" ;;
-    cut-until-after) pause "$CUT" && at_most_one_runs "$3" && cable heal "$S" ;;
+    cut-5s) pause 5 && host_link heal "$S" ;;
+    cut-until-after) pause "$CUT" && at_most_one_runs "$3" && host_link heal "$S" ;;
     target-disk-full) pause 8 && "$LAB" heal "$T" ;;
     target-refuses)
       case $2 in

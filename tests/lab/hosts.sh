@@ -79,18 +79,18 @@ check "a partition parts the two" not reaches h1 h2
 check "in both directions" not reaches h2 h1
 check "and nobody else" reaches h1 h3
 must "$LAB" partition h3
-check "a host without its cable reaches nobody" not reaches h3 h4
+check "a host without its link reaches nobody" not reaches h3 h4
 check "ps says so" holds "$("$LAB" ps | grep '^h3')" unplugged
 must "$LAB" heal
 check "heal mends both" wait_until 10 reaches h1 h2
-check "and the cable" wait_until 10 reaches h3 h4
+check "and the link" wait_until 10 reaches h3 h4
 
 # round_trip A B: milliseconds, the least of five.
 round_trip() { on "$1" ping -c 5 -i 0.2 -W 2 "$2" | sed -nE 's|^rtt [^=]*= ([0-9.]+)/.*|\1|p'; }
 between() { awk -v v="$1" -v l="$2" -v h="$3" 'BEGIN {print v; exit !(v >= l && v <= h)}'; }
 must "$LAB" slow h1 --delay 40ms
 check "a delay of 40 ms makes a round trip of 80 and little more" between "$(round_trip h1 h2)" 80 110
-check "data passes a delayed cable whole" is "$(head -c 300000 /dev/urandom | tee "$WORK/data" | on h1 ssh h2 sha256sum)" "$(sha256sum <"$WORK/data")"
+check "data passes a delayed link whole" is "$(head -c 300000 /dev/urandom | tee "$WORK/data" | on h1 ssh h2 sha256sum)" "$(sha256sum <"$WORK/data")"
 must "$LAB" partition h1 --from h2
 check "a delayed host can be parted from another" not reaches h1 h2
 must "$LAB" heal h1

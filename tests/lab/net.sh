@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The lab's network: a bridge in the lab's own network namespace, a cable from it to each host, and
+# The lab's network: a bridge in the lab's own network namespace, a link from it to each host, and
 # what can go wrong with them. Sourced by tests/lab/lab.
 # shellcheck shell=bash
 
@@ -31,7 +31,7 @@ TEXT
   for host in $(recall hosts); do printf 'Host %s\n  HostName %s\n' "$host" "$(address "$host")"; done >>"$LAB/ssh_config"
 }
 
-# net_plug HOST PID: a cable; always the same hardware address, or neighbours would try the old one
+# net_plug HOST PID: a link; always the same hardware address, or neighbours would try the old one
 # for a while after a reboot.
 net_plug() {
   local host=$1 pid=$2 n=${1#h}
@@ -85,7 +85,7 @@ net_drop() {
   } | lab_net nft -f -
 }
 
-# A delayed host's cable ends in the relay, the relay's in the bridge.
+# A delayed host's link ends in the relay, the relay's in the bridge.
 bridge_port() { if [ -e "$LAB/$1/relay" ]; then printf 'd%s' "$1"; else printf 'v%s' "$1"; fi; }
 
 net_slow() {
@@ -109,7 +109,7 @@ net_slow() {
   [ -z "$delay" ] || net_delay "$host" "${delay%ms}"
 }
 
-# Few kernels here have netem, so the delay is a program between cable and bridge. It sees frames as
+# Few kernels here have netem, so the delay is a program between link and bridge. It sees frames as
 # the wire would, which network cards' shortcuts would not be.
 net_delay() {
   local host=$1 i

@@ -143,8 +143,8 @@ strike() {
     kill-flowcond) flowcond_kill "$host" && pause "$((seconds / 4))" && flowcond_up "$host" ;;
     stop-flowcond) flowcond_term "$host" && pause "$((seconds / 4))" && flowcond_up "$host" ;;
     kill-dockerd) engine_kill "$host" && pause "$((seconds / 4))" && engine_starts "$host" ;;
-    cut) cable partition "$host" && pause "$seconds" && cable heal "$host" ;;
-    apart) cable partition "$host" --from "$peer" && pause "$seconds" && cable heal "$host" ;;
+    cut) host_link partition "$host" && pause "$seconds" && host_link heal "$host" ;;
+    apart) host_link partition "$host" --from "$peer" && pause "$seconds" && host_link heal "$host" ;;
     power) "$LAB" kill "$host" && pause "$seconds" && boots "$host" && flowcond_up "$host" ;;
     slow-disk)
       disk "$host" "slow 1500 $RANDOM *.db*" && pause "$seconds" && flowcond_kill "$host" && flowcond_up "$host" && disk "$host"
@@ -221,7 +221,7 @@ while [ "$SECONDS" -lt "$finish" ]; do
   pause 1
 done
 for pid in ${strikes[@]+"${strikes[@]}"}; do wait "$pid" 2>/dev/null || :; done
-for host in "${HOSTS[@]}"; do cable heal "$host"; done
+for host in "${HOSTS[@]}"; do host_link heal "$host"; done
 # What no host has room for waits until nobody wants it any more.
 for name in "${!scaled[@]}"; do [ -z "${home[$name]:-}" ] || ask "${home[$name]}" scale "$name" none; done
 finish=$((SECONDS + SETTLE))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people ask of the mover (docs/api.md).
+// What people ask of the migrator (docs/api.md).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ class Calls {
   Calls(World& world, OpenMoves& open, Records& records, Driver& driver)
       : world_(world), open_(open), records_(records), driver_(driver), proposer_(world, open) {}
 
-  /// As Moves and Mover say.
+  /// As Moves and Migrator say.
   Async<Result<std::string>> begin(MoveOrder order);
   Async<Result<Freight>> weigh(std::string container);
   [[nodiscard]] ctrl::api::Routes routes();

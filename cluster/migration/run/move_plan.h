@@ -16,7 +16,7 @@
 #include "cluster/migration/run/image.h"
 #include "cluster/migration/run/parts.h"
 #include "cluster/moves.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 #include "ctrl/settings.h"
 
 namespace flowcon::cluster::migration {

@@ -44,7 +44,7 @@ class OpenMoves {
     ways_ = std::move(ways);
   }
 
-  /// As Moves and Mover say.
+  /// As Moves and Migrator say.
   [[nodiscard]] bool is_moving(const std::string& container) const;
   [[nodiscard]] bool is_saving(const std::string& container) const;
   [[nodiscard]] std::int64_t reserved() const;

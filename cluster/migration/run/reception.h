@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers ask of the mover (docs/peers.md): would a move be taken, take it, how is it. Their
+// What peers ask of the migrator (docs/peers.md): would a move be taken, take it, how is it. Their
 // plans come from another machine.
 #pragma once
 
@@ -28,7 +28,7 @@ class Reception {
         cache_(cache),
         intake_(world) {}
 
-  /// As Mover says.
+  /// As Migrator says.
   [[nodiscard]] ctrl::api::Routes peer_routes();
 
  private:

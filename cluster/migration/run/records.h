@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mover and its journal: reading it at the start, writing each step.
+// The migrator and its journal: reading it at the start, writing each step.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the journal of migrations, as the mover reads and writes them. All but is_whole()
+// The rows of the journal of migrations, as the migrator reads and writes them. All but is_whole()
 // wait for the disk.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "ctrl/async.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 #include "ctrl/store/store.h"
 
 namespace flowcon::cluster::migration {

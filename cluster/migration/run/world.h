@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all parts of the mover act on. Behind each there is an interface, so that a test can stand
-// in for it.
+// What all parts of the migrator act on. Behind each there is an interface, so that a test can
+// stand in for it.
 #pragma once
 
 #include <boost/json/object.hpp>
@@ -15,7 +15,7 @@
 #include "cluster/migration/run/rows.h"
 #include "cluster/moves.h"
 #include "cluster/network.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 
 namespace flowcon::cluster::migration {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that wait for their own host beside one that is free, through the real queues and movers of
-// both: what they would take along is known before they go, or that they cannot.
+// Jobs that wait for their own host beside one that is free, through the real queues and migrators
+// of both: what they would take along is known before they go, or that they cannot.
 #include "cluster/migration/plan/refusals.h"
 #include "tests/cluster/queue/two_queues.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the jobs of a host that drains, through the real queues and movers of two hosts.
+// What becomes of the jobs of a host that drains, through the real queues and migrators of two
+// hosts.
 #include <map>
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose image and data go to its next host before there is room, and one that begins before
-// its cores are free, through the real queues and movers of two hosts.
+// its cores are free, through the real queues and migrators of two hosts.
 #include <chrono>
 #include <thread>
 

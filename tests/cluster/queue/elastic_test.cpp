@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs whose numbers of workers are allocated, through the real queues and movers.
+// Jobs whose numbers of workers are allocated, through the real queues and migrators.
 #include "ctrl/exposition.h"
 #include "ctrl/log.h"
 #include "tests/cluster/queue/group_tasks.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of several containers through the real queues and movers: they start together or not at all,
-// and end together, whoever dies, and whenever.
+// Jobs of several containers through the real queues and migrators: they start together or not at
+// all, and end together, whoever dies, and whenever.
 #include <algorithm>
 
 #include "ctrl/log.h"

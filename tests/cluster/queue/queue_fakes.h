@@ -18,7 +18,7 @@
 #include "base/json_reader.h"
 #include "cluster/queue/job_json.h"
 #include "cluster/queue/queue.h"
-#include "tests/cluster/migration/run/mover_fakes.h"
+#include "tests/cluster/migration/run/migrator_fakes.h"
 
 namespace flowcon::cluster::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of several containers on several hosts at a time, through the real queues and movers.
+// Jobs of several containers on several hosts at a time, through the real queues and migrators.
 #include <algorithm>
 #include <memory>
 #include <set>

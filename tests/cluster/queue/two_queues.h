@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts with queues and movers on one loop, whose time the test turns: h1 has room and
+// Two hosts with queues and migrators on one loop, whose time the test turns: h1 has room and
 // coordinates, h2 has the jobs and no room. For .cpp files only: it includes Asio.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/migration/run/movers.h"
+#include "cluster/migration/run/world_migrator.h"
 #include "ctrl/log.h"
 #include "tests/cluster/queue/queue_fakes.h"
 
@@ -23,7 +23,7 @@ struct Quiet {
   Quiet& operator=(const Quiet&) = delete;
 };
 
-/// What the mover makes has the labels of its plan.
+/// What the migrator makes has the labels of its plan.
 class TaskEngine : public QueueEngine {
  public:
   using QueueEngine::QueueEngine;
@@ -75,7 +75,7 @@ class TwoQueues {
     FakeRows rows;
     FakeLives lives;
     QueueFakeRows jobs;
-    std::vector<std::unique_ptr<migration::Movers>> movers;  ///< the last one lives
+    std::vector<std::unique_ptr<migration::WorldMigrator>> migrators;  ///< the last one lives
     std::vector<std::unique_ptr<queue::Queue>> queues;
     bool is_up = false;
   };
@@ -105,26 +105,27 @@ class TwoQueues {
   }
   void start(Side& side) {
     side.is_up = true;
-    side.movers.push_back(std::make_unique<migration::Movers>(side.world()));
-    migration::Movers& mover = *side.movers.back();
+    side.migrators.push_back(std::make_unique<migration::WorldMigrator>(side.world()));
+    migration::WorldMigrator& migrator = *side.migrators.back();
     side.queues.push_back(std::make_unique<queue::Queue>(queue::World{
-        side.host, side.engine, clock, side.jobs, side.network, mover,
+        side.host, side.engine, clock, side.jobs, side.network, migrator,
         [](const ctrl::estimate::Command&) { return std::vector<ctrl::estimate::LabelEstimate>(); },
         [] { return std::uint64_t{1}; }, [] { return 0.0; }}));
     queue::Queue& queue = *side.queues.back();
-    mover.tell_of_tasks([&queue](const std::string& id) { queue.hear_of_move(id); });
-    mover.judge_room([&queue](const policy::Amounts& asked) { return queue.why_no_room(asked); });
-    mover.choose_gpus([&queue](boost::json::object& body, const Passage& birth) {
+    migrator.tell_of_tasks([&queue](const std::string& id) { queue.hear_of_move(id); });
+    migrator.judge_room(
+        [&queue](const policy::Amounts& asked) { return queue.why_no_room(asked); });
+    migrator.choose_gpus([&queue](boost::json::object& body, const Passage& birth) {
       return queue.give_gpus(body, birth);
     });
     // As at a real start: the journal of moves is read later.
     ctrl::spawn(io, "queue", queue.begin());
-    ctrl::spawn(io, "mover", mover.start());
+    ctrl::spawn(io, "migrator", migrator.start());
   }
   void kill(Side& side) {
     if (!side.is_up) return;
     side.is_up = false;
-    side.movers.back()->end();
+    side.migrators.back()->end();
     side.queues.back()->end();
   }
 
@@ -208,7 +209,7 @@ class TwoQueues {
       ctrl::Pull pull = pull_of(body);
       request.body = std::move(body);
       ctrl::api::Routes verbs = to.queues.back()->peer_routes();
-      for (ctrl::api::Route& row : to.movers.back()->peer_routes()) {
+      for (ctrl::api::Route& row : to.migrators.back()->peer_routes()) {
         verbs.push_back(std::move(row));
       }
       const ctrl::api::Response said = co_await ctrl::api::answer_peer(
@@ -225,7 +226,7 @@ class TwoQueues {
       request.method = std::move(method);
       request.target = std::move(path);
       std::string speaker = from.network.own_id_;
-      const ctrl::api::Routes verbs = to.movers.back()->peer_routes();
+      const ctrl::api::Routes verbs = to.migrators.back()->peer_routes();
       const ctrl::api::Response said = co_await ctrl::api::answer_peer(
           &verbs, std::move(request), std::move(speaker), std::move(body));
       co_return Answer{said.status, said.body};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that run on another host, through the real queues and movers of both: where they go, what
+// Jobs that run on another host, through the real queues and migrators of both: where they go, what
 // becomes of them, and that none is lost or run twice whoever dies, and whenever.
 #include "tests/cluster/queue/two_queues.h"
 
@@ -404,7 +404,7 @@ class RemovedUnseen : public Volumes {
  public:
   RemovedUnseen() {
     task = h1.task()->id;
-    REQUIRE(until([this] { return !h1.movers.back()->is_moving(task); }));
+    REQUIRE(until([this] { return !h1.migrators.back()->is_moving(task); }));
     birth = h1.task()->labels.at(ctrl::kMovedLabel);
     kill(h1);
     remove_task();
@@ -449,7 +449,7 @@ TEST_CASE("a volume that others had when its task came home stays when flowcond 
   hosts.h1.engine.used_ = {"ck"};
   hosts.end_task(0);
   REQUIRE(hosts.comes_to("vae", "done", 120));
-  REQUIRE(hosts.until([&] { return !hosts.h1.movers.back()->is_moving(task); }));
+  REQUIRE(hosts.until([&] { return !hosts.h1.migrators.back()->is_moving(task); }));
   hosts.kill(hosts.h1);
   hosts.h1.engine.used_.clear();
   hosts.h1.engine.removals_ = {{birth, task, 0.1}};

@@ -20,7 +20,7 @@ using test::StandardError;
 namespace {
 
 // Something is on its way, and comes to its end after so many looks.
-class Traveller : public ctrl::Companion {
+class Traveller : public ctrl::Extension {
  public:
   struct Seen {
     int looks = 0;
@@ -49,7 +49,7 @@ class Traveller : public ctrl::Companion {
 };
 
 // b has begun beside a, whose cores it gets, until `is_over`.
-class EarlyB : public ctrl::Companion {
+class EarlyB : public ctrl::Extension {
  public:
   explicit EarlyB(bool& is_over) : is_over_(is_over) {}
   Async<void> begin() override { co_return; }
@@ -147,7 +147,7 @@ TEST_CASE("one that has begun beside another has what that leaves until it ends"
   Host host;
   host.begin();
   bool is_over = false;
-  host.daemon->accompany(std::make_unique<EarlyB>(is_over));
+  host.daemon->extend(std::make_unique<EarlyB>(is_over));
   for (const char* name : {"a", "b"}) {
     host.start(name);
     host.pass();
@@ -492,7 +492,7 @@ TEST_CASE("control goes on while what is under way comes to its end") {
   Host host;
   run_two(host);
   Traveller::Seen seen;
-  host.daemon->accompany(std::make_unique<Traveller>(host, seen));
+  host.daemon->extend(std::make_unique<Traveller>(host, seen));
   const std::string ours = host.weight("a");
   std::function<void()> go_on = [&] {
     host.now += 5;

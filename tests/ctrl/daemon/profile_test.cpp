@@ -16,7 +16,7 @@ namespace {
 namespace json = boost::json;
 
 // What it says of each container.
-class Neighbour : public ctrl::Companion {
+class Neighbour : public ctrl::Extension {
  public:
   Async<void> begin() override { co_return; }
   void look(double) override {}
@@ -148,7 +148,7 @@ TEST_CASE("a run that was cut short leaves no profile, though it ended with stat
   host.begin();
   auto stopper = std::make_unique<Neighbour>();
   stopper->is_cut_short_ = true;
-  host.daemon->accompany(std::move(stopper));
+  host.daemon->extend(std::move(stopper));
   host.start("a", {}, training());
   double used = 0;
   work(host, "a", 20, used);
@@ -165,7 +165,7 @@ TEST_CASE("a run that has ended leaves a profile while it is brought home, not w
   auto mover = std::make_unique<Neighbour>();
   mover->is_moving_ = true;
   mover->is_saving_ = goes_on;
-  host.daemon->accompany(std::move(mover));
+  host.daemon->extend(std::move(mover));
   host.start("a", {}, training());
   double used = 0;
   work(host, "a", 20, used);

@@ -50,7 +50,7 @@ bool are_back_while_held(Host& host) {
 }
 
 // A migration that has come to its end once a pass waits for the original of a new job to be saved.
-class Migration : public ctrl::Companion {
+class Migration : public ctrl::Extension {
  public:
   struct Seen {
     bool is_pass_waiting = false;
@@ -103,7 +103,7 @@ TEST_CASE("limits are put back once migrations have ended, though a pass waits, 
   REQUIRE_FALSE(have_originals(host));
   Migration::Seen seen;
   std::promise<void> held = hold(host);
-  host.daemon->accompany(std::make_unique<Migration>(host, held, seen));
+  host.daemon->extend(std::make_unique<Migration>(host, held, seen));
   host.end();
   REQUIRE(seen.is_pass_waiting);
   CHECK(seen.are_limits_back);

@@ -27,7 +27,7 @@ class Births : public TwoHosts {
   std::string begin(Side& side, MoveOrder order) {
     std::string said = "?";
     auto life = [&]() -> Async<void> {
-      const Result<std::string> begun = co_await side.mover().begin(order);
+      const Result<std::string> begun = co_await side.migrator().begin(order);
       said = begun ? "" : begun.error().message();
     };
     ctrl::spawn(io, "test", life);
@@ -65,7 +65,7 @@ class Births : public TwoHosts {
     std::optional<Passage> found;
     bool is_over = false;
     auto life = [&]() -> Async<void> {
-      auto said = co_await side.mover().passage(move);
+      auto said = co_await side.migrator().passage(move);
       if (said) found = *said;
       is_over = true;
     };
@@ -76,7 +76,7 @@ class Births : public TwoHosts {
   /// The birth is done; its task runs.
   void be_born() {
     REQUIRE(bear().empty());
-    source.mover().release(kBirth);
+    source.migrator().release(kBirth);
     REQUIRE(comes_to(source, kBirth, "done"));
     REQUIRE(comes_to(target, kBirth, "done"));
     REQUIRE(target.engine.runs());
@@ -88,7 +88,7 @@ class Births : public TwoHosts {
   /// Its task has ended, and its way home begins.
   void set_out_for_home(std::int64_t status = 0) {
     end_task(status);
-    source.mover().expect(kReturn, kBirth);
+    source.migrator().expect(kReturn, kBirth);
     REQUIRE(go_home().empty());
   }
   [[nodiscard]] const Box* ticket() const {

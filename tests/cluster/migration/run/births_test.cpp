@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job's task is born on another host of its ticket, and what it has written comes home: both
-// halves, through the real mover, with fakes of engine, files, journal, network and clock.
+// halves, through the real migrator, with fakes of engine, files, journal, network and clock.
 #include "tests/cluster/migration/run/births.h"
 
 using namespace flowcon;
@@ -12,22 +12,22 @@ TEST_CASE(
   Births hosts;
   REQUIRE(hosts.bear().empty());
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "ready"));
-  REQUIRE(hosts.target.mover().expected_births().size() == 1);
-  CHECK(policy::amount_of(hosts.target.mover().expected_births()[0].request, "mem") == 1e9);
+  REQUIRE(hosts.target.migrator().expected_births().size() == 1);
+  CHECK(policy::amount_of(hosts.target.migrator().expected_births()[0].request, "mem") == 1e9);
   hosts.pass(1000);
   CHECK(hosts.step(hosts.source, kBirth) == "transfer");
   REQUIRE(hosts.passage(hosts.source, kBirth));
   CHECK(hosts.passage(hosts.source, kBirth)->is_ready);
   CHECK_FALSE(hosts.target.engine.runs());
 
-  hosts.source.mover().release(kBirth);
+  hosts.source.migrator().release(kBirth);
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "done"));
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "done"));
   CHECK(hosts.target.engine.runs());
   CHECK(hosts.target.engine.first()->lives == 1);
   REQUIRE(hosts.ticket());
   CHECK(hosts.ticket()->copy == Copy::created);
-  CHECK(hosts.target.mover().expected_births().empty());
+  CHECK(hosts.target.migrator().expected_births().empty());
   CHECK(policy::amount_of(hosts.passage(hosts.target, kBirth)->request, "cpu") == 1);
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("a task that fails at once is born all the same, and is not started ag
   Births hosts;
   hosts.target.engine.fails_at_start_ = true;
   REQUIRE(hosts.bear().empty());
-  hosts.source.mover().release(kBirth);
+  hosts.source.migrator().release(kBirth);
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "done"));
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "done"));
   CHECK(hosts.target.engine.first()->lives == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a task that its engine refuses to start is not born") {
   Births hosts;
   hosts.target.engine.refuses_start_ = "no such runtime";
   REQUIRE(hosts.bear().empty());
-  hosts.source.mover().release(kBirth);
+  hosts.source.migrator().release(kBirth);
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "undone"));
   CHECK(hosts.target.engine.boxes_.empty());
   CHECK(hosts.passage(hosts.source, kBirth)->entry.reason.find("no such runtime") !=
@@ -56,7 +56,7 @@ TEST_CASE("a task that its engine refuses to start is not born") {
 
 TEST_CASE("a host without room turns a birth down") {
   Births hosts;
-  hosts.target.mover().judge_room(
+  hosts.target.migrator().judge_room(
       [](const policy::Amounts&) { return std::string("it has no room"); });
   REQUIRE(hosts.bear().empty());
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "undone"));
@@ -67,7 +67,7 @@ TEST_CASE("a birth is turned back before it is handed over, and not after") {
   Births hosts;
   REQUIRE(hosts.bear().empty());
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "ready"));
-  hosts.source.mover().turn_back(kBirth, "it is cancelled");
+  hosts.source.migrator().turn_back(kBirth, "it is cancelled");
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "undone"));
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "undone"));
   CHECK(hosts.target.engine.boxes_.empty());
@@ -75,7 +75,7 @@ TEST_CASE("a birth is turned back before it is handed over, and not after") {
 
   Births others;
   others.be_born();
-  others.source.mover().turn_back(kBirth, "it is cancelled");
+  others.source.migrator().turn_back(kBirth, "it is cancelled");
   CHECK(others.target.engine.runs());
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a ticket that is started by hand, or removed, ends its birth") {
     hosts.source.engine.boxes_.at(hosts.id).copy = Copy::running;
     hosts.source.engine.boxes_.at(hosts.id).lives = 1;
   }
-  hosts.source.mover().release(kBirth);
+  hosts.source.migrator().release(kBirth);
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "undone"));
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "undone"));
   CHECK_FALSE(hosts.target.engine.runs());
@@ -124,12 +124,12 @@ TEST_CASE("flowcond of either side is killed at each step of a birth: one task r
   TwoHosts::Side& side = row.is_source ? hosts.source : hosts.target;
   hold_at((row.is_source ? "source." : "target.") + row.step + ":5");
   REQUIRE(hosts.bear().empty());
-  hosts.source.mover().release(kBirth);
+  hosts.source.migrator().release(kBirth);
   REQUIRE(hosts.comes_to(side, kBirth, row.step));
   hosts.pass(0.01);
   hosts.restart(side);
   hold_at("");
-  if (row.is_born && !row.is_source) hosts.source.mover().release(kBirth);
+  if (row.is_born && !row.is_source) hosts.source.migrator().release(kBirth);
   const std::string end = row.is_born ? "done" : "undone";
   REQUIRE(hosts.comes_to(hosts.source, kBirth, end));
   CHECK(hosts.target.engine.runs() == row.is_born);
@@ -178,7 +178,7 @@ TEST_CASE("a return that nobody expects, of another birth, or of a task that run
   REQUIRE(hosts.go_home(std::string(32, 'd')).empty());
   REQUIRE(hosts.comes_to(hosts.target, std::string(32, 'd'), "undone"));
   CHECK(hosts.target.engine.boxes_.size() == 1);
-  hosts.source.mover().expect(kReturn, std::string(32, 'e'));
+  hosts.source.migrator().expect(kReturn, std::string(32, 'e'));
   REQUIRE(hosts.go_home().empty());
   REQUIRE(hosts.comes_to(hosts.target, kReturn, "undone"));
   CHECK(hosts.source.goods.parts_.empty());
@@ -198,7 +198,7 @@ TEST_CASE("flowcond of either side is killed at each step of a return: nothing i
   Births hosts;
   hosts.be_born();
   hosts.end_task(0);
-  hosts.source.mover().expect(kReturn, kBirth);
+  hosts.source.migrator().expect(kReturn, kBirth);
   TwoHosts::Side& side = row.is_owner ? hosts.source : hosts.target;
   hold_at((row.is_owner ? "target." : "source.") + row.step + ":5");
   REQUIRE(hosts.go_home().empty());
@@ -217,7 +217,7 @@ TEST_CASE("a ticket that is removed while its data comes home leaves the copy wh
   Births hosts;
   hosts.be_born();
   hosts.end_task(0);
-  hosts.source.mover().expect(kReturn, kBirth);
+  hosts.source.migrator().expect(kReturn, kBirth);
   hold_at("target.ready:60");
   REQUIRE(hosts.go_home().empty());
   REQUIRE(hosts.comes_to(hosts.source, kReturn, "ready"));

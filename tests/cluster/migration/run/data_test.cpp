@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Volumes that jobs only read: one copy of each on the other host, kept for later jobs; both
-// halves, through the real mover, with fakes of engine, files, journal, network and clock.
+// halves, through the real migrator, with fakes of engine, files, journal, network and clock.
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/refusals.h"
 #include "tests/cluster/migration/run/births.h"
@@ -74,7 +74,7 @@ TEST_CASE("data of a job goes along once, and is there for the next job") {
   hosts.target.goods.parts_.clear();
   hosts.add_ticket("next");
   REQUIRE(hosts.bear("next", kSecond).empty());
-  hosts.source.mover().release(kSecond);
+  hosts.source.migrator().release(kSecond);
   REQUIRE(hosts.comes_to(hosts.source, kSecond, "done"));
   CHECK(hosts.target.engine.runs());
   CHECK_FALSE(hosts.target.goods.parts_.contains("volume-0"));
@@ -89,7 +89,7 @@ TEST_CASE("data that has changed since is other data") {
   hosts.source.files.content_ = "b";
   hosts.add_ticket("next");
   REQUIRE(hosts.bear("next", kSecond).empty());
-  hosts.source.mover().release(kSecond);
+  hosts.source.migrator().release(kSecond);
   REQUIRE(hosts.comes_to(hosts.source, kSecond, "done"));
   CHECK(hosts.target.goods.parts_.contains("volume-0"));
   CHECK(hosts.target.engine.data_.size() == 2);
@@ -102,7 +102,7 @@ TEST_CASE("data that changes while it is sent is not taken for whole") {
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "transfer"));
   hosts.source.files.content_ = "b";
   hold_at("");
-  hosts.source.mover().release(kBirth);
+  hosts.source.migrator().release(kBirth);
   REQUIRE(hosts.comes_to(hosts.source, kBirth, "undone"));
   REQUIRE(hosts.comes_to(hosts.target, kBirth, "undone"));
   CHECK_FALSE(hosts.target.engine.runs());
@@ -172,7 +172,7 @@ TEST_CASE("where the disk has no room what is kept gives way, if there is enough
   };
   if (!is_enough) hosts.target.files.marks_.at(FakeEngine::folder_of(copy)).bytes = 20;
   REQUIRE(hosts.bear("next", kSecond).empty());
-  if (is_enough) hosts.source.mover().release(kSecond);
+  if (is_enough) hosts.source.migrator().release(kSecond);
   REQUIRE(hosts.comes_to(hosts.source, kSecond, is_enough ? "done" : "undone"));
   CHECK(hosts.target.engine.data_.contains(copy) != is_enough);
   CHECK(hosts.target.goods.moved_.size() == 1);  // the image that both need
@@ -221,12 +221,12 @@ TEST_CASE("flowcond of either side is killed while data goes along: one task run
   TwoHosts::Side& side = row.is_source ? hosts.source : hosts.target;
   hold_at((row.is_source ? "source." : "target.") + row.step + ":5");
   REQUIRE(hosts.bear("next", kSecond).empty());
-  hosts.source.mover().release(kSecond);
+  hosts.source.migrator().release(kSecond);
   REQUIRE(hosts.comes_to(side, kSecond, row.step));
   hosts.pass(0.01);
   hosts.restart(side);
   hold_at("");
-  if (row.is_born && !row.is_source) hosts.source.mover().release(kSecond);
+  if (row.is_born && !row.is_source) hosts.source.migrator().release(kSecond);
   REQUIRE(hosts.comes_to(hosts.source, kSecond, row.is_born ? "done" : "undone"));
   CHECK(hosts.target.engine.runs() == row.is_born);
   if (row.is_born) CHECK(hosts.is_whole());

@@ -108,7 +108,7 @@ TEST_CASE("a host that is not reachable or being stopped begins no move") {
   CHECK(hosts.begin() == "h2 is not reachable");
   hosts.source.network.neighbours_.front().is_reachable = true;
   hold_at("");
-  auto life = [&]() -> Async<void> { co_await hosts.source.mover().settle(0); };
+  auto life = [&]() -> Async<void> { co_await hosts.source.migrator().settle(0); };
   ctrl::spawn(hosts.io, "test", life);
   hosts.pass(1);
   CHECK(hosts.begin() == "flowcond is being stopped");

@@ -16,7 +16,7 @@ ctrl::api::Response report(TwoHosts& hosts, const std::string& id, const std::st
   request.target = "/v1/peer/moves/" + id;
   request.body = "{}";
   auto life = [&]() -> Async<void> {
-    const ctrl::api::Routes verbs = hosts.target.mover().peer_routes();
+    const ctrl::api::Routes verbs = hosts.target.migrator().peer_routes();
     said = co_await ctrl::api::answer_peer(&verbs, request, speaker);
   };
   ctrl::spawn(hosts.io, "test", life);
@@ -75,7 +75,7 @@ TEST_CASE("nor to a host that asks for one of the same id") {
     std::optional<unsigned> said;
     auto life = [&]() -> Async<void> {
       ctrl::Pull pull = pull_of(body);
-      const ctrl::api::Routes verbs = hosts.target.mover().peer_routes();
+      const ctrl::api::Routes verbs = hosts.target.migrator().peer_routes();
       const ctrl::api::Response response =
           co_await ctrl::api::answer_peer(&verbs, request, speaker, std::move(pull));
       said = response.status;
@@ -110,7 +110,7 @@ TEST_CASE("no copy is called by what an engine takes for another container's id"
     std::optional<ctrl::api::Response> said;
     auto life = [&]() -> Async<void> {
       ctrl::Pull pull = pull_of(body);
-      const ctrl::api::Routes verbs = hosts.target.mover().peer_routes();
+      const ctrl::api::Routes verbs = hosts.target.migrator().peer_routes();
       said = co_await ctrl::api::answer_peer(&verbs, request, host_id('1'), std::move(pull));
     };
     ctrl::spawn(hosts.io, "test", life);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/migration/run/records.h"
 
-#include "tests/cluster/migration/run/mover_fakes.h"
+#include "tests/cluster/migration/run/migrator_fakes.h"
 
 using namespace flowcon;
 using namespace flowcon::cluster;

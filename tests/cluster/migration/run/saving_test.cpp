@@ -2,7 +2,7 @@
 #include "cluster/migration/run/saving.h"
 
 #include "cluster/migration/plan/left_behind.h"
-#include "tests/cluster/migration/run/mover_fakes.h"
+#include "tests/cluster/migration/run/migrator_fakes.h"
 
 using namespace flowcon;
 using namespace flowcon::cluster;

@@ -2,7 +2,7 @@
 // What is left behind: images that nobody uses, containers of a journal that was lost.
 #include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/lost.h"
-#include "tests/cluster/migration/run/mover_fakes.h"
+#include "tests/cluster/migration/run/migrator_fakes.h"
 
 using namespace flowcon;
 using namespace flowcon::cluster;

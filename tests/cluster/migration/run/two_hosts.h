@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hosts that move a container from one to the other through the real mover, on one loop and
+// Two hosts that move a container from one to the other through the real migrator, on one loop and
 // with time that the test turns. For .cpp files only: it includes Asio.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 #include "base/json.h"
 #include "base/json_reader.h"
-#include "cluster/migration/run/movers.h"
+#include "cluster/migration/run/world_migrator.h"
 #include "ctrl/spawn.h"
 #include "tests/cluster/migration/plan/inspected.h"
-#include "tests/cluster/migration/run/mover_fakes.h"
+#include "tests/cluster/migration/run/migrator_fakes.h"
 
 namespace flowcon::cluster::test {
 
@@ -39,15 +39,15 @@ class TwoHosts {
   }
   ~TwoHosts() {
     hold_at("");
-    for (Side* side : {&source, &target}) side->mover().end();
+    for (Side* side : {&source, &target}) side->migrator().end();
   }
   TwoHosts(const TwoHosts&) = delete;
   TwoHosts& operator=(const TwoHosts&) = delete;
 
-  struct Side : MoverHost {
-    using MoverHost::MoverHost;
-    Movers& mover() { return *movers.back(); }
-    std::vector<std::unique_ptr<Movers>> movers;  ///< the last one lives
+  struct Side : MigratorHost {
+    using MigratorHost::MigratorHost;
+    WorldMigrator& migrator() { return *migrators.back(); }
+    std::vector<std::unique_ptr<WorldMigrator>> migrators;  ///< the last one lives
     bool is_up = true;
   };
 
@@ -78,7 +78,7 @@ class TwoHosts {
     order.container = "plain";
     order.target = host_id('2');
     auto life = [&]() -> Async<void> {
-      const Result<std::string> id = co_await source.mover().begin(order);
+      const Result<std::string> id = co_await source.migrator().begin(order);
       said = id ? "" : id.error().what;
     };
     ctrl::spawn(io, "test", life);
@@ -94,7 +94,7 @@ class TwoHosts {
     request.body = body;
     ctrl::api::Response response;
     bool is_answered = false;
-    const ctrl::api::Routes routes = side.mover().routes();
+    const ctrl::api::Routes routes = side.migrator().routes();
     auto life = [&]() -> Async<void> {
       response = co_await ctrl::api::answer(&routes, std::move(request));
       is_answered = true;
@@ -105,14 +105,14 @@ class TwoHosts {
   }
   /// flowcond of that host is killed: nothing of it goes on.
   void kill(Side& side) {
-    side.mover().end();
+    side.migrator().end();
     side.is_up = false;
     pass(0);
   }
   void start(Side& side) {
     side.is_up = true;
-    side.movers.push_back(std::make_unique<Movers>(side.world()));
-    ctrl::spawn(io, "start", side.mover().start());
+    side.migrators.push_back(std::make_unique<WorldMigrator>(side.world()));
+    ctrl::spawn(io, "start", side.migrator().start());
     pass(0);
   }
   void restart(Side& side) {
@@ -148,7 +148,7 @@ class TwoHosts {
       ctrl::Pull pull = pull_of(body);
       request.body = std::move(body);
       std::string speaker = from.network.own_id_;
-      const ctrl::api::Routes verbs = to.mover().peer_routes();
+      const ctrl::api::Routes verbs = to.migrator().peer_routes();
       const ctrl::api::Response said = co_await ctrl::api::answer_peer(
           &verbs, std::move(request), std::move(speaker), std::move(pull));
       co_return Answer{said.status, said.body};
@@ -160,7 +160,7 @@ class TwoHosts {
       request.method = std::move(method);
       request.target = std::move(path);
       std::string speaker = from.network.own_id_;
-      const ctrl::api::Routes verbs = to.mover().peer_routes();
+      const ctrl::api::Routes verbs = to.migrator().peer_routes();
       const ctrl::api::Response said = co_await ctrl::api::answer_peer(
           &verbs, std::move(request), std::move(speaker), std::move(body));
       co_return Answer{said.status, said.body};

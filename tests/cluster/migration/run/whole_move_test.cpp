@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole moves, both halves, through the real mover: with fakes of engine, files, journal, network
-// and clock, so that what takes minutes takes milliseconds.
+// Whole moves, both halves, through the real migrator: with fakes of engine, files, journal,
+// network and clock, so that what takes minutes takes milliseconds.
 #include "tests/cluster/migration/run/two_hosts.h"
 
 using namespace flowcon;
@@ -281,7 +281,7 @@ TEST_CASE("flowcond that stops in a move has the job run here before it ends") {
   begin_held(hosts, hosts.source, "source", "transfer");
   bool is_settled = false;
   auto life = [&]() -> Async<void> {
-    co_await hosts.source.mover().settle(5);
+    co_await hosts.source.migrator().settle(5);
     is_settled = true;
   };
   ctrl::spawn(hosts.io, "test", life);
@@ -299,13 +299,13 @@ TEST_CASE("a move that is measured while flowcond stops does not begin any more"
   order.container = "plain";
   order.target = host_id('2');
   auto life = [&]() -> Async<void> {
-    const Result<std::string> id = co_await hosts.source.mover().begin(order);
+    const Result<std::string> id = co_await hosts.source.migrator().begin(order);
     said = id ? "" : id.error().what;
   };
   ctrl::spawn(hosts.io, "test", life);
   hosts.pass(1);
   REQUIRE(said == "?");
-  auto stop = [&]() -> Async<void> { co_await hosts.source.mover().settle(5); };
+  auto stop = [&]() -> Async<void> { co_await hosts.source.migrator().settle(5); };
   ctrl::spawn(hosts.io, "stop", stop);
   REQUIRE(hosts.until([&] { return said != "?"; }, 60));
   CHECK(said == "flowcond is being stopped");
@@ -397,7 +397,7 @@ TEST_CASE("a journal that cannot be read lets no move begin, and is read when it
   hosts.source.rows.is_unreadable_ = true;
   hosts.start(hosts.source);
   CHECK(hosts.begin().starts_with("the journal of migrations was not read yet"));
-  CHECK_FALSE(hosts.source.mover().open_with(host_id('2')).has_value());
+  CHECK_FALSE(hosts.source.migrator().open_with(host_id('2')).has_value());
   hosts.source.rows.is_unreadable_ = false;
   hosts.pass(60);
   REQUIRE(hosts.begin().empty());

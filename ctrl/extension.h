@@ -94,7 +94,7 @@ class LocalHost {
   virtual Async<api::Response> answer(api::Request request) = 0;
   /// A sentence for `warnings` of the status.
   virtual void warn(const std::string& sentence) = 0;
-  /// Writes the limits again, soon: what Companion::is_saving() says has changed.
+  /// Writes the limits again, soon: what Extension::is_saving() says has changed.
   virtual void apply_limits() {}
   /// Something that hooks may want to be told of.
   virtual void tell(Event) {}
@@ -113,9 +113,9 @@ class LocalHost {
 };
 
 /// What the daemon calls, all on the loop.
-class Companion {
+class Extension {
  public:
-  virtual ~Companion() = default;
+  virtual ~Extension() = default;
   /// Once, before the first pass.
   virtual Async<void> begin() = 0;
   /// After each pass: something may have changed. `now` is on the steady clock, in seconds.
@@ -159,6 +159,6 @@ class Companion {
 };
 
 /// Errors: what it needs at the start is missing.
-using MakeCompanion = std::function<Result<std::unique_ptr<Companion>>(LocalHost&)>;
+using MakeExtension = std::function<Result<std::unique_ptr<Extension>>(LocalHost&)>;
 
 }  // namespace flowcon::ctrl

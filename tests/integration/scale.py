@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An engine's socket with more containers than it has: passes everything on to the real engine and
 adds COUNT containers to its list, each wrong in its own way.
-usage: crowd.py REAL-SOCKET OWN-SOCKET COUNT"""
+usage: scale.py REAL-SOCKET OWN-SOCKET COUNT"""
 import hashlib
 import http.server
 import json
@@ -12,7 +12,7 @@ import sys
 import urllib.parse
 
 real_socket, own_socket, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-crowd = {hashlib.sha256(b"crowd%d" % i).hexdigest(): i for i in range(count)}
+added = {hashlib.sha256(b"scale%d" % i).hexdigest(): i for i in range(count)}
 bad_ids = ["../../etc/passwd", "a/b", "..", "", "A" * 64, "x" * 100000, "\n", "é" * 32]
 
 NAMES = ["/loss%d", "/../../x%d", "/a b%d", "/$(touch x)%d", "/-rf%d", "/%%s%%n%d", "/\x1b[2J%d", "/é\u202e%d"]
@@ -36,7 +36,7 @@ IMAGE = "sha256:" + "c" * 64  # of all of them; it has no labels, so that theirs
 
 
 def inspected(identity):
-    i = crowd[identity]
+    i = added[identity]
     pids = NO_PIDS if i % 50 == 0 else PIDS
     return {
         "Id": identity,
@@ -59,9 +59,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.split("?")[0].split("/")
         if path[-2:] == ["containers", "json"]:
             listed = json.loads(self.ask_engine()[1])
-            listed += [{"Id": identity} for identity in crowd] + [{"Id": identity} for identity in bad_ids]
+            listed += [{"Id": identity} for identity in added] + [{"Id": identity} for identity in bad_ids]
             self.answer(200, json.dumps(listed).encode())
-        elif path[-1] == "json" and path[-2] in crowd:
+        elif path[-1] == "json" and path[-2] in added:
             self.answer(200, json.dumps(inspected(path[-2])).encode())
         elif path[-1] == "json" and urllib.parse.unquote(path[-2]) == IMAGE:
             self.answer(200, json.dumps({"Id": IMAGE, "Config": {"Labels": None}}).encode())

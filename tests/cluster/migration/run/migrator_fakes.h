@@ -272,9 +272,9 @@ class FakeLink : public FakeNetwork {
   std::vector<std::string> long_asks_;  ///< each of which would open a connection of its own
 };
 
-/// What a mover acts on.
-struct MoverHost {
-  MoverHost(boost::asio::io_context& io, FakeClock& the_clock, char digit, char other)
+/// What a migrator acts on.
+struct MigratorHost {
+  MigratorHost(boost::asio::io_context& io, FakeClock& the_clock, char digit, char other)
       : clock(the_clock), host(io), engine(clock), files(clock) {
     host.config_.state_dir = host.folder_.path();
     network.own_id_ = host_id(digit);
@@ -296,7 +296,7 @@ struct MoverHost {
   FakeLives lives;
 };
 
-/// One host with a mover's journal, for the parts that need no other.
+/// One host with a migrator's journal, for the parts that need no other.
 struct OneHost {
   /// Runs it to its end; time passes as it waits.
   template <class T>
@@ -336,7 +336,7 @@ struct OneHost {
 
   FakeClock clock{io};  ///< outlives what waits on the loop
   boost::asio::io_context io{1};
-  MoverHost host{io, clock, '1', '2'};
+  MigratorHost host{io, clock, '1', '2'};
   World world = host.world();
   OpenMoves open{world};
   Records records{world, open};

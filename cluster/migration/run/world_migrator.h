@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mover, put together from its parts. Private to cluster/migration/run and its tests.
+// The migrator, put together from its parts. Private to cluster/migration/run and its tests.
 #pragma once
 
 #include "cluster/migration/run/cache.h"
 #include "cluster/migration/run/calls.h"
 #include "cluster/migration/run/driver.h"
-#include "cluster/migration/run/mover.h"
+#include "cluster/migration/run/migrator.h"
 #include "cluster/migration/run/open_moves.h"
 #include "cluster/migration/run/reception.h"
 #include "cluster/migration/run/records.h"
@@ -13,9 +13,9 @@
 
 namespace flowcon::cluster::migration {
 
-class Movers : public Mover {
+class WorldMigrator : public Migrator {
  public:
-  explicit Movers(World world);
+  explicit WorldMigrator(World world);
 
   Async<Result<std::string>> begin(MoveOrder order) override;
   Async<Result<Freight>> weigh(std::string container) override;

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Hard knocks: flowcond killed at moments that nobody chose, the engine restarted under load, bursts of
+# Chaos: flowcond killed at moments that nobody chose, the engine restarted under load, bursts of
 # containers, one that prints all the time. What must hold: after a restart each container has a
 # valid limit, after a stop exactly what its user gave, and nobody waits for another's noise.
-# usage: knocks.sh BINDIR
+# usage: chaos.sh BINDIR
 #
-#   FLOWCON_TEST_KNOCKS=N   kill flowcond so often (default 20), and bursts in proportion;
+#   FLOWCON_TEST_CHAOS=N   kill flowcond so often (default 20), and bursts in proportion;
 #                           docs/reliability.md was measured with 200
 # shellcheck disable=SC2317,SC2119 # functions are called by name, with options or without
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-KNOCKS=${FLOWCON_TEST_KNOCKS:-20}
+KILLS=${FLOWCON_TEST_CHAOS:-20}
 JOBS=6
 
 begin "$@"
@@ -49,7 +49,7 @@ all_controlled() { status_has "[.containers[] | select(.state == \"controlled\")
 RANDOM=${FLOWCON_TEST_SEED:-$$}
 seed=$RANDOM
 wrong=0
-for ((knock = 1; knock <= KNOCKS; knock++)); do
+for ((round = 1; round <= KILLS; round++)); do
   launch_flowcond
   # From before its first system call to the middle of its decisions; jobs change their minds.
   pause "$(awk -v r="$RANDOM" 'BEGIN {printf "%.3f", 3 * (r / 32768) ^ 2}')"
@@ -57,7 +57,7 @@ for ((knock = 1; knock <= KNOCKS; knock++)); do
   kill_flowcond
   has_valid_limits || wrong=$((wrong + 1))
 done
-check "$KNOCKS times killed (seed $seed): each container has a valid limit after each" is "$wrong" 0
+check "$KILLS times killed (seed $seed): each container has a valid limit after each" is "$wrong" 0
 start_flowcond
 eventually "the next start controls all of them" all_controlled
 eventually "with the weights of the formula, from their own originals" weights_as_computed
@@ -73,11 +73,11 @@ print(*[sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone()[0] fo
 
 start_flowcond
 must wait_until "$PATIENCE" all_controlled
-ENGINE_KNOCKS=$(((KNOCKS + 19) / 20))
-for ((knock = 1; knock <= ENGINE_KNOCKS; knock++)); do
+ENGINE_ROUNDS=$(((KILLS + 19) / 20))
+for ((round = 1; round <= ENGINE_ROUNDS; round++)); do
   must engine_down
   must engine_up
-  eventually "after restart $knock of the engine flowcond hears it again" status_has '.engine.reachable'
+  eventually "after restart $round of the engine flowcond hears it again" status_has '.engine.reachable'
   # An engine that ends takes its containers along.
   for ((i = 1; i <= JOBS; i++)); do must docker start "job$i"; done
   eventually "and controls what runs" all_controlled
@@ -86,7 +86,7 @@ done
 
 # --- bursts -----------------------------------------------------------------------------------------
 
-BURST=$((KNOCKS * 3 / 2))
+BURST=$((KILLS * 3 / 2))
 reverts=$(status .reverts)
 seq "$BURST" | xargs -P 6 -I {} docker run -d --name burst{} --network none --label flowcon.enable=true \
   "$IMAGE" sh -c 'while :; do echo "loss: 0.5"; sleep 1; done' >/dev/null

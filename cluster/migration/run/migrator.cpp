@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mover's beginning and end; what it is in between is in its parts.
-#include "cluster/migration/run/mover.h"
+// The migrator's beginning and end; what it is in between is in its parts.
+#include "cluster/migration/run/migrator.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 #include "cluster/migration/plan/entry_json.h"
 #include "cluster/migration/run/lost.h"
-#include "cluster/migration/run/movers.h"
+#include "cluster/migration/run/world_migrator.h"
 #include "ctrl/log.h"
 #include "ctrl/service.h"
 #include "ctrl/spawn.h"
@@ -42,11 +42,11 @@ struct ThisHost {
 };
 
 // Its base comes first, and goes last.
-class HostMover : private ThisHost, public Movers {
+class HostMigrator : private ThisHost, public WorldMigrator {
  public:
-  HostMover(ctrl::LocalHost& host, Network& network, Lives& lives)
+  HostMigrator(ctrl::LocalHost& host, Network& network, Lives& lives)
       : ThisHost(host),
-        Movers({host, network, lives, ThisHost::engine, goods, files, rows, clock}) {}
+        WorldMigrator({host, network, lives, ThisHost::engine, goods, files, rows, clock}) {}
 };
 
 ctrl::GpuDevices gpus_of(const Plan& plan) {
@@ -56,21 +56,23 @@ ctrl::GpuDevices gpus_of(const Plan& plan) {
 
 }  // namespace
 
-std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network, Lives& lives) {
-  return std::make_unique<HostMover>(host, network, lives);
+std::unique_ptr<Migrator> make_migrator(ctrl::LocalHost& host, Network& network, Lives& lives) {
+  return std::make_unique<HostMigrator>(host, network, lives);
 }
 
-Movers::Movers(World world) : world_(world) {}
+WorldMigrator::WorldMigrator(World world) : world_(world) {}
 
 // -------------------------------------------------------------------------------- who asks
 
-Async<Result<std::string>> Movers::begin(MoveOrder order) { return calls_.begin(std::move(order)); }
+Async<Result<std::string>> WorldMigrator::begin(MoveOrder order) {
+  return calls_.begin(std::move(order));
+}
 
-Async<Result<Freight>> Movers::weigh(std::string container) {
+Async<Result<Freight>> WorldMigrator::weigh(std::string container) {
   return calls_.weigh(std::move(container));
 }
 
-Async<Result<std::set<std::string>>> Movers::shared_volumes() {
+Async<Result<std::set<std::string>>> WorldMigrator::shared_volumes() {
   const Result<std::map<std::string, std::string>> whole = co_await cache_.whole();
   if (!whole) co_return whole.error();
   std::set<std::string> names;
@@ -78,25 +80,25 @@ Async<Result<std::set<std::string>>> Movers::shared_volumes() {
   co_return names;
 }
 
-bool Movers::is_movable(const std::string& id) const {
+bool WorldMigrator::is_movable(const std::string& id) const {
   const std::optional<ctrl::Settings> settings = world_.host.settings_of(id);
   return settings && !settings->is_queued &&
          (settings->migrate == ctrl::Migrate::app || settings->migrate == ctrl::Migrate::criu);
 }
 
-bool Movers::is_moving(const std::string& id) const { return open_.is_moving(id); }
-bool Movers::is_saving(const std::string& id) const { return open_.is_saving(id); }
-std::int64_t Movers::reserved() const { return open_.reserved(); }
-std::vector<MoveView> Movers::list(std::size_t most) const { return open_.list(most); }
-std::vector<Way> Movers::ways() const { return open_.ways(); }
+bool WorldMigrator::is_moving(const std::string& id) const { return open_.is_moving(id); }
+bool WorldMigrator::is_saving(const std::string& id) const { return open_.is_saving(id); }
+std::int64_t WorldMigrator::reserved() const { return open_.reserved(); }
+std::vector<MoveView> WorldMigrator::list(std::size_t most) const { return open_.list(most); }
+std::vector<Way> WorldMigrator::ways() const { return open_.ways(); }
 
-void Movers::release(const std::string& id) {
+void WorldMigrator::release(const std::string& id) {
   const MovePtr move = open_.find(id);
   if (!move || std::exchange(move->is_released, true)) return;
   move->wake();
 }
 
-void Movers::turn_back(const std::string& id, const std::string& why) {
+void WorldMigrator::turn_back(const std::string& id, const std::string& why) {
   const MovePtr move = open_.find(id);
   const bool is_late =
       !move || move->entry.step > Step::transfer || move->writing.step == Step::start;
@@ -105,7 +107,7 @@ void Movers::turn_back(const std::string& id, const std::string& why) {
   move->wake();
 }
 
-void Movers::take_back(const std::string& id) {
+void WorldMigrator::take_back(const std::string& id) {
   const MovePtr move = open_.find(id);
   if (!move || !move->is_source()) return;
   if (!why_not_taken_back(move->entry, move->peer.word, false).empty()) return;
@@ -114,13 +116,13 @@ void Movers::take_back(const std::string& id) {
   move->wake();
 }
 
-void Movers::expect(const std::string& id, const std::string& birth) {
+void WorldMigrator::expect(const std::string& id, const std::string& birth) {
   // One at a time of a task.
   std::erase_if(world_.expected, [&birth](const auto& one) { return one.second == birth; });
   world_.expected[id] = birth;
 }
 
-Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
+Async<Result<std::optional<Passage>>> WorldMigrator::passage(std::string id) {
   if (const std::string why = records_.why_unread(); !why.empty()) co_return bad_input(why);
   Passage passage;
   if (const MovePtr move = open_.find(id)) {
@@ -148,7 +150,7 @@ Async<Result<std::optional<Passage>>> Movers::passage(std::string id) {
   co_return passage;
 }
 
-std::vector<Passage> Movers::expected_births() const {
+std::vector<Passage> WorldMigrator::expected_births() const {
   std::vector<Passage> births;
   for (const auto& [id, move] : open_.all()) {
     const bool is_expected = !move->is_source() && move->entry.method == Method::birth &&
@@ -160,14 +162,14 @@ std::vector<Passage> Movers::expected_births() const {
   return births;
 }
 
-Result<std::vector<std::string>> Movers::open_with(const std::string& id) const {
+Result<std::vector<std::string>> WorldMigrator::open_with(const std::string& id) const {
   if (const std::string why = records_.why_unread(); !why.empty()) return bad_input(why);
   return open_.open_with(id);
 }
 
 // -------------------------------------------------------------------------------- the start
 
-Async<void> Movers::start() {
+Async<void> WorldMigrator::start() {
   records_.begin();
   if (const Result<ctrl::engine::Version> version = co_await world_.engine.ping(); !version) {
     ctrl::log::warning("migrations wait for the engine: " + version.error().message());
@@ -182,12 +184,12 @@ Async<void> Movers::start() {
   }
 }
 
-Async<void> Movers::name_lost() {
+Async<void> WorldMigrator::name_lost() {
   LostMoves lost(world_);
   co_await lost.name_all();
 }
 
-Async<void> Movers::restore_later() {
+Async<void> WorldMigrator::restore_later() {
   world_.host.warn(
       "until flowcond can read and write the journal, it migrates no container and answers no peer "
       "about migrations; it retries");
@@ -202,7 +204,7 @@ Async<void> Movers::restore_later() {
 }
 
 // False where it has to be tried again. What was taken up already stays.
-Async<bool> Movers::restore() {
+Async<bool> WorldMigrator::restore() {
   std::function<void(MovePtr)> launch = [this](MovePtr move) { driver_.launch(std::move(move)); };
   if (!co_await records_.read(std::move(launch))) co_return false;
   ::unlink((world_.host.config().state_dir + "/open-moves").c_str());
@@ -212,7 +214,7 @@ Async<bool> Movers::restore() {
 
 // -------------------------------------------------------------------------------- the end
 
-Async<void> Movers::settle(double seconds) {
+Async<void> WorldMigrator::settle(double seconds) {
   world_.is_stopping = true;
   const double until = world_.clock.steady() + seconds;
   // What is not read cannot be undone, nor named in the end.
@@ -243,7 +245,7 @@ Async<void> Movers::settle(double seconds) {
 }
 
 // Is the job not where it was before, or may it still end?
-bool Movers::is_away(const Move& move) const {
+bool WorldMigrator::is_away(const Move& move) const {
   const Step step = move.written.step;
   if (!move.is_source() || step < Step::save) return step >= Step::start && step <= Step::remove;
   const bool stays = step == Step::undo && move.copy.seen == Copy::running;
@@ -251,7 +253,7 @@ bool Movers::is_away(const Move& move) const {
 }
 
 // What of a package is to be removed may ask without flowcond: debian/docker-flowcon.prerm.
-void Movers::end() {
+void WorldMigrator::end() {
   world_.is_ended = true;
   cache_.wake();
   std::string names;

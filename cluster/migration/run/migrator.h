@@ -11,13 +11,13 @@
 #include "cluster/moves.h"
 #include "cluster/network.h"
 #include "ctrl/api/routes.h"
-#include "ctrl/companion.h"
+#include "ctrl/extension.h"
 #include "ctrl/pull.h"
 
 namespace flowcon::cluster::migration {
 
-/// As ctrl::Companion is to the daemon: all on the loop.
-class Mover : public Moves {
+/// As ctrl::Extension is to the daemon: all on the loop.
+class Migrator : public Moves {
  public:
   /// Asked whether a task that asks for so much is taken: why not, in words, or "".
   virtual void judge_room(std::function<std::string(const policy::Amounts&)> judge) = 0;
@@ -44,7 +44,7 @@ class Mover : public Moves {
   [[nodiscard]] virtual ctrl::api::Routes peer_routes() = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Mover> make_mover(ctrl::LocalHost& host, Network& network,
-                                                Lives& lives);
+[[nodiscard]] std::unique_ptr<Migrator> make_migrator(ctrl::LocalHost& host, Network& network,
+                                                      Lives& lives);
 
 }  // namespace flowcon::cluster::migration
