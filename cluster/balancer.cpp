@@ -15,16 +15,6 @@ namespace {
 
 constexpr double kSoonest = 5;  // seconds between two plans
 
-policy::ClusterParameters parameters_of(const ctrl::Config& config) {
-  policy::ClusterParameters said;
-  said.categorise_interval = config.balance.categorise_interval;
-  said.categorise_alpha = config.balance.categorise_alpha;
-  said.speculate = config.balance.speculate;
-  said.rebalance_idle = config.balance.rebalance_idle;
-  said.max_moves = config.balance.max_moves;
-  return said;
-}
-
 // From the clock on the wall to the steady one and back; what lies in the future is now.
 std::optional<double> to_steady(const std::optional<double>& wall, const peers::Instant& now) {
   return wall ? std::optional(now.steady - std::max(now.wall - *wall, 0.0)) : std::nullopt;
@@ -43,15 +33,15 @@ Balancer::Balancer(ctrl::LocalHost& host, Network& network, Moves& moves, Clock 
       clock_(std::move(clock)),
       reports_(host, network, moves, categories_),
       kind_(policy::find_cluster_policy(host.config().balance.policy)),
-      policy_(kind_->make(parameters_of(host.config()), categories_)) {}
+      policy_(kind_->make(host.config().balance, categories_)) {}
 
 policy::ClusterPolicy& Balancer::active_policy() {
-  const ctrl::Config& config = host_.config();
-  if (kind_->name == config.balance.policy) {
-    policy_->configure(parameters_of(config));
+  const ctrl::BalanceOptions& options = host_.config().balance;
+  if (kind_->name == options.policy) {
+    policy_->configure(options);
   } else {
-    kind_ = policy::find_cluster_policy(config.balance.policy);
-    policy_ = kind_->make(parameters_of(config), categories_);
+    kind_ = policy::find_cluster_policy(options.policy);
+    policy_ = kind_->make(options, categories_);
   }
   return *policy_;
 }

@@ -21,6 +21,7 @@
 #include "ctrl/events.h"
 #include "ctrl/log.h"
 #include "ctrl/model.h"
+#include "ctrl/policy/cluster_options.h"
 #include "ctrl/policy/host_options.h"
 
 namespace flowcon::ctrl {
@@ -71,14 +72,9 @@ struct PeerOptions {
 };
 
 /// Migrations between hosts.
-struct BalanceOptions {
-  double categorise_interval = 30;  ///< seconds
-  double categorise_alpha = 0.01;   ///< growth in one interval, share of the first value
-  std::string policy = "specon";    ///< one of policy_names().cluster
-  std::uint32_t max_moves = 2;      ///< of one container, under balance
-  bool speculate = true;            ///< converged containers go to the least loaded host
-  bool rebalance = true;            ///< the load is evened out when all have converged
-  bool rebalance_idle = true;       ///< … and whenever a host idles beside one with two
+struct BalanceOptions : policy::ClusterOptions {
+  std::string policy = "specon";  ///< one of policy_names().cluster
+  bool rebalance = true;          ///< plans are made and followed, whatever the policy
 };
 
 /// What of this host the queue's jobs may use. Units: cores, bytes, GPUs. Empty parts were not

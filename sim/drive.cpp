@@ -8,18 +8,11 @@ namespace {
 
 namespace policy = ctrl::policy;
 
-policy::HostParameters parameters_of(double cores, const PolicyParameters& said,
-                                     const HostOptions& options) {
+policy::HostParameters parameters_of(double cores, const PolicyParameters& said) {
   policy::HostParameters parameters;
+  static_cast<policy::HostOptions&>(parameters) = said.host;
   parameters.host.cores = cores;
-  parameters.alpha = said.alpha;
-  parameters.beta = said.beta;
-  parameters.interval = said.interval;
-  parameters.interval_max = said.interval_max;
-  parameters.observe = said.observe;
-  parameters.floor_all = options.floor_all;
   parameters.is_watched = false;
-  parameters.growth = options.growth;
   parameters.planner = said.planner;
   return parameters;
 }
@@ -27,11 +20,11 @@ policy::HostParameters parameters_of(double cores, const PolicyParameters& said,
 class Driven : public ForecastingHost {
  public:
   Driven(const policy::HostPolicyKind& kind, double cores, const std::vector<EarlierRun>& memory,
-         const PolicyParameters& said, const HostOptions& options)
+         const PolicyParameters& said)
       : has_memory_(said.has_memory),
-        is_quota_(options.is_quota),
+        is_quota_(said.is_quota),
         forecaster_(cores, said.planner.least),
-        policy_(kind.make(parameters_of(cores, said, options), forecaster_)) {
+        policy_(kind.make(parameters_of(cores, said), forecaster_)) {
     if (!has_memory_) return;
     for (const EarlierRun& earlier : memory) forecaster_.remember(earlier.model, earlier.run);
   }
@@ -93,21 +86,10 @@ class Driven : public ForecastingHost {
 
 }  // namespace
 
-HostOptions paper_options() {
-  HostOptions options;
-  options.growth.estimator = ctrl::growth::Estimator::paper;
-  options.growth.directed = false;
-  options.floor_all = false;
-  options.is_quota = true;
-  return options;
-}
-
 std::unique_ptr<ForecastingHost> drive(std::string_view name, double cores,
                                        const std::vector<EarlierRun>& memory,
-                                       const PolicyParameters& parameters,
-                                       const HostOptions& options) {
-  return std::make_unique<Driven>(*policy::find_host_policy(name), cores, memory, parameters,
-                                  options);
+                                       const PolicyParameters& parameters) {
+  return std::make_unique<Driven>(*policy::find_host_policy(name), cores, memory, parameters);
 }
 
 }  // namespace flowcon::sim

@@ -12,16 +12,6 @@
 
 namespace flowcon::sim {
 
-/// Further options of flowcond's configuration; the defaults are the product's.
-struct HostOptions {
-  ctrl::growth::Parameters growth;
-  bool floor_all = true;
-  bool is_quota = false;  ///< shares are caps, as with limit-mode quota; else they are weights
-};
-
-/// FlowCon as published: growth from two values, no floor for growing jobs, limits are caps.
-[[nodiscard]] HostOptions paper_options();
-
 /// A host that can forecast the remaining work of its jobs.
 class ForecastingHost : public HostPolicy {
  public:
@@ -34,7 +24,6 @@ class ForecastingHost : public HostPolicy {
 /// ctrl::policy::host_policies().
 [[nodiscard]] std::unique_ptr<ForecastingHost> drive(std::string_view name, double cores,
                                                      const std::vector<EarlierRun>& memory,
-                                                     const PolicyParameters& parameters,
-                                                     const HostOptions& options = {});
+                                                     const PolicyParameters& parameters);
 
 }  // namespace flowcon::sim

@@ -44,14 +44,9 @@ class Driven : public ClusterPolicy {
   Driven(const policy::ClusterPolicyKind& kind, const std::vector<const ForecastingHost*>& hosts,
          const PolicyParameters& said)
       : cause_(kind.cause), said_(said), sites_(hosts.size()) {
-    policy::ClusterParameters parameters;
-    parameters.categorise_interval = said.categorise_interval;
-    parameters.categorise_alpha = said.categorise_alpha;
-    parameters.rebalance_idle = said.rebalance_idle;
-    parameters.max_moves = said.max_moves;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       sites_[i].host = hosts[i];
-      sites_[i].policy = kind.make(parameters, sites_[i].categories);
+      sites_[i].policy = kind.make(said.cluster, sites_[i].categories);
     }
   }
 
@@ -59,13 +54,13 @@ class Driven : public ClusterPolicy {
 
   ClusterDecision decide(const ClusterView& view) override {
     now_ = view.now;
-    decision_ = {{}, wants_changes() ? said_.interval : said_.categorise_interval};
+    decision_ = {{}, wants_changes() ? said_.host.interval : said_.cluster.categorise_interval};
     std::erase_if(coming_, [&](const auto& job) {
       return std::find(view.moving.begin(), view.moving.end(), job.first) == view.moving.end();
     });
     std::vector<std::pair<std::string, std::size_t>> asking;  // and where it is
     if (now_ >= next_round_) {
-      next_round_ = now_ + said_.categorise_interval;
+      next_round_ = now_ + said_.cluster.categorise_interval;
       for (const HostView& host : view.hosts) {
         std::vector<policy::Observed> containers;
         for (const Known* job : host.jobs) {

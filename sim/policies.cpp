@@ -17,13 +17,17 @@ PolicySet on_each(const std::vector<HostSpec>& hosts, Make make) {
   return set;
 }
 
+enum class Variant { of_flowcond, as_published };
+
 // A policy of flowcond, the same on each host.
 PolicyKind on_hosts(std::string name, std::string summary, std::string policy,
-                    const HostOptions& options = {}) {
+                    Variant variant = Variant::of_flowcond) {
   return {std::move(name), std::move(summary),
-          [policy, options](const Beginning& beginning, const PolicyParameters& parameters) {
+          [policy, variant](const Beginning& beginning, const PolicyParameters& said) {
+            const bool is_published = variant == Variant::as_published;
+            const PolicyParameters parameters = is_published ? as_published(said) : said;
             return on_each(beginning.hosts, [&](const HostSpec& host) {
-              return drive(policy, host.cores, beginning.memory, parameters, options);
+              return drive(policy, host.cores, beginning.memory, parameters);
             });
           }};
 }
@@ -55,8 +59,8 @@ PolicySet make_oracle_set(const Schedule& schedule) {
 std::vector<PolicyKind> host_policies() {
   std::vector<PolicyKind> all;
   all.push_back(on_hosts("free", "every job equally, as without flowcond", "free"));
-  all.push_back(
-      on_hosts("flowcon", "FlowCon as published: limits are caps", "flowcon", paper_options()));
+  all.push_back(on_hosts("flowcon", "FlowCon as published: limits are caps", "flowcon",
+                         Variant::as_published));
   all.push_back(
       on_hosts("flowcon-weight", "FlowCon as flowcond does it: limits are weights", "flowcon"));
   for (const ctrl::policy::HostPolicyKind& kind : ctrl::policy::host_policies()) {
@@ -79,6 +83,19 @@ std::vector<PolicyKind> all_policies() {
 }
 
 }  // namespace
+
+ctrl::policy::ClusterOptions as_published(ctrl::policy::ClusterOptions options) {
+  options.rebalance_idle = false;
+  return options;
+}
+
+PolicyParameters as_published(PolicyParameters parameters) {
+  parameters.host.growth.estimator = ctrl::growth::Estimator::paper;
+  parameters.host.growth.directed = false;
+  parameters.host.floor_all = false;
+  parameters.is_quota = true;
+  return parameters;
+}
 
 PolicySet PolicyKind::make(const Schedule& schedule, const PolicyParameters& parameters) const {
   if (const MakeOracle* oracle = std::get_if<MakeOracle>(&maker)) return (*oracle)(schedule);

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctrl/policy/cluster_options.h"
+#include "ctrl/policy/host_options.h"
 #include "ctrl/policy/host_policy.h"
 #include "sim/beginning.h"
 #include "sim/job.h"
@@ -70,20 +72,21 @@ struct PolicySet {
   std::unique_ptr<ClusterPolicy> cluster;          ///< null: no migrations
 };
 
-/// Options of the policies. Units: as the options of flowcond.
+/// flowcond's options as the papers have them, where flowcond's own defaults are others.
+/// SpeCon: the load is evened out only when all have converged.
+[[nodiscard]] ctrl::policy::ClusterOptions as_published(ctrl::policy::ClusterOptions options);
+
+/// What the policies are told: options of flowcond, and what else a run may vary.
 struct PolicyParameters {
-  double alpha = 0.03;
-  double beta = 2;
-  double interval = 20;
-  double interval_max = 320;
-  double observe = 5;
-  double categorise_interval = 30;
-  double categorise_alpha = 0.01;
-  bool rebalance_idle = false;  ///< SpeCon also rebalances whenever a host idles, as flowcond does
-  std::uint32_t max_moves = 2;  ///< of one job, for the balancing policy
-  bool has_memory = true;       ///< ended runs are remembered
+  ctrl::policy::HostOptions host;
+  ctrl::policy::ClusterOptions cluster = as_published(ctrl::policy::ClusterOptions());
   ctrl::policy::PlannerParameters planner;
+  bool is_quota = false;   ///< shares are caps, as with limit-mode quota; else they are weights
+  bool has_memory = true;  ///< ended runs are remembered
 };
+
+/// FlowCon: growth from two values, no floor for growing jobs, limits are caps.
+[[nodiscard]] PolicyParameters as_published(PolicyParameters parameters);
 
 /// A policy for one run, made of the daemons' knowledge at its beginning.
 using MakePolicy =

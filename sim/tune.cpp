@@ -121,13 +121,16 @@ Times Search::simulate(const Schedule& schedule, const std::optional<TuneSetting
     set.hosts.push_back(drive("free", cores_, {}, {}));
   } else {
     PolicyParameters parameters;
-    parameters.alpha = setting->alpha;
-    parameters.beta = setting->beta;
-    parameters.interval = std::max(setting->interval, shortest_);
-    parameters.interval_max = std::max(setting->interval_max, parameters.interval);
-    parameters.observe = std::max(base_.observe, shortest_);
-    set.hosts.push_back(drive(setting->policy, cores_, {}, parameters,
-                              {base_.growth, base_.floor_all, setting->is_quota}));
+    ctrl::policy::HostOptions& host = parameters.host;
+    host.alpha = setting->alpha;
+    host.beta = setting->beta;
+    host.interval = std::max(setting->interval, shortest_);
+    host.interval_max = std::max(setting->interval_max, host.interval);
+    host.observe = std::max(base_.observe, shortest_);
+    host.floor_all = base_.floor_all;
+    host.growth = base_.growth;
+    parameters.is_quota = setting->is_quota;
+    set.hosts.push_back(drive(setting->policy, cores_, {}, parameters));
   }
   const RunResult result = sim::run(schedule, set, EngineParameters());
   Times times;

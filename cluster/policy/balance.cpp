@@ -19,7 +19,7 @@ std::vector<std::string> Balance::observe(const std::vector<Observed>& container
 }
 
 Result<Plan> Balance::plan(const ClusterView& view, Rounds* rounds) {
-  const Result<SteerState> state = steer_question(view, parameters().max_moves);
+  const Result<SteerState> state = steer_question(view, options().max_moves);
   if (!state) return state.error();
   SteerDecision decision = decide_steer(*state);
   ctrl::policy::add_round(rounds, *state, decision);
@@ -27,7 +27,7 @@ Result<Plan> Balance::plan(const ClusterView& view, Rounds* rounds) {
 }
 
 const char* Balance::objection(const JobReport& container) const {
-  return container.moves >= parameters().max_moves
+  return container.moves >= options().max_moves
              ? "the container has migrated as often as max-moves allows"
          : container.beginning ? "the container has just begun"
                                : nullptr;

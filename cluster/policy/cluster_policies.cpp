@@ -8,8 +8,8 @@ namespace flowcon::cluster::policy {
 namespace {
 
 template <class Policy>
-std::unique_ptr<ClusterPolicy> make(const ClusterParameters& parameters, Categories& categories) {
-  return std::make_unique<Policy>(parameters, categories);
+std::unique_ptr<ClusterPolicy> make(const ClusterOptions& options, Categories& categories) {
+  return std::make_unique<Policy>(options, categories);
 }
 
 std::vector<ClusterPolicyKind>& registry() {

@@ -18,8 +18,7 @@ struct ClusterPolicyKind {
   std::string host_policy;  ///< that the simulator puts on each host beside it
   /// What is known of the host's containers is kept by the caller, whatever the policy, and must
   /// outlive it.
-  std::unique_ptr<ClusterPolicy> (*make)(const ClusterParameters& parameters,
-                                         Categories& categories);
+  std::unique_ptr<ClusterPolicy> (*make)(const ClusterOptions& options, Categories& categories);
 };
 
 [[nodiscard]] const std::vector<ClusterPolicyKind>& cluster_policies();

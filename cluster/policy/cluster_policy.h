@@ -5,7 +5,6 @@
 // handed in.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,20 +16,13 @@
 #include "cluster/policy/rebalance.h"
 #include "cluster/policy/report.h"
 #include "cluster/policy/speculate.h"
+#include "ctrl/policy/cluster_options.h"
 #include "ctrl/policy/host_policy.h"
 
 namespace flowcon::cluster::policy {
 
+using ctrl::policy::ClusterOptions;
 using ctrl::policy::Rounds;
-
-/// What an admin says; units and meaning as the options of flowcond.
-struct ClusterParameters {
-  double categorise_interval = 30;
-  double categorise_alpha = 0.01;
-  bool speculate = true;
-  bool rebalance_idle = true;
-  std::uint32_t max_moves = 2;
-};
 
 /// All hosts, as they report, at a decision about moves.
 struct ClusterView {
@@ -57,8 +49,8 @@ class ClusterPolicy {
  public:
   virtual ~ClusterPolicy() = default;
 
-  /// Other parameters hold from now on.
-  virtual void configure(const ClusterParameters& parameters) = 0;
+  /// Other options hold from now on.
+  virtual void configure(const ClusterOptions& options) = 0;
 
   /// A round, each categorise-interval, over the containers of this host. Those that ask to leave,
   /// in order. `rounds`, here and below, takes what is to be recorded; null: nobody records.

@@ -16,8 +16,8 @@ std::optional<double> time_of(const std::optional<double>& age) {
 
 std::vector<std::string> Specon::observe(const std::vector<Observed>& containers, double now,
                                          Rounds* rounds) {
-  CategoryRound round = categories_.take_round(containers, parameters_.categorise_alpha, now,
-                                               parameters_.categorise_interval);
+  CategoryRound round = categories_.take_round(containers, options_.categorise_alpha, now,
+                                               options_.categorise_interval);
   // Rounds in which nothing happens say nothing, and there are thousands of them a day.
   if (round.is_news) add_round(rounds, round.state, round.decision);
   return std::move(round.decision.requests);
@@ -25,7 +25,7 @@ std::vector<std::string> Specon::observe(const std::vector<Observed>& containers
 
 bool Specon::wants_to_leave(const std::string& id) const {
   const CategoryState* state = categories_.find(id);
-  return parameters_.speculate && state != nullptr && state->category == Category::cc &&
+  return options_.speculate && state != nullptr && state->category == Category::cc &&
          !state->migrated;
 }
 
@@ -40,7 +40,7 @@ std::optional<Destination> Specon::choose(const SpeculateState& state, double no
 }
 
 Result<Plan> Specon::plan(const ClusterView& view, Rounds* rounds) {
-  const Result<RebalanceQuestion> question = rebalance_question(view, parameters_.rebalance_idle);
+  const Result<RebalanceQuestion> question = rebalance_question(view, options_.rebalance_idle);
   if (!question) return question.error();
   Plan plan;
   plan.is_due = question->is_due;

@@ -10,10 +10,10 @@ namespace flowcon::cluster::policy {
 
 class Specon : public ClusterPolicy {
  public:
-  Specon(const ClusterParameters& parameters, Categories& categories)
-      : parameters_(parameters), categories_(categories) {}
+  Specon(const ClusterOptions& options, Categories& categories)
+      : options_(options), categories_(categories) {}
 
-  void configure(const ClusterParameters& parameters) override { parameters_ = parameters; }
+  void configure(const ClusterOptions& options) override { options_ = options; }
   std::vector<std::string> observe(const std::vector<Observed>& containers, double now,
                                    Rounds* rounds) override;
   [[nodiscard]] bool wants_to_leave(const std::string& id) const override;
@@ -24,10 +24,10 @@ class Specon : public ClusterPolicy {
   void land(CategoryState& state, const Cause& cause, double now) const override;
 
  protected:
-  [[nodiscard]] const ClusterParameters& parameters() const { return parameters_; }
+  [[nodiscard]] const ClusterOptions& options() const { return options_; }
 
  private:
-  ClusterParameters parameters_;
+  ClusterOptions options_;
   Categories& categories_;
 };
 

@@ -174,27 +174,29 @@ std::vector<Option> options_of_runs() {
 std::vector<Option> options_of_policies() {
   constexpr auto experiment = &Plan::experiment;
   constexpr auto policy = &Experiment::policy_parameters;
+  constexpr auto host = &PolicyParameters::host;
+  constexpr auto cluster = &PolicyParameters::cluster;
   constexpr auto planner = &PolicyParameters::planner;
-  using ctrl::policy::PlannerParameters;
+  using ctrl::policy::ClusterOptions, ctrl::policy::HostOptions, ctrl::policy::PlannerParameters;
   const std::string work = ctrl::policy::host_policy_names(ctrl::policy::DividesBy::work);
   return {
       number("--max-moves", "N", kRun, "Maximum migrations per job under balance (2)", 0, 1000,
-             experiment, policy, &PolicyParameters::max_moves),
+             experiment, policy, cluster, &ClusterOptions::max_moves),
       number("--categorise-interval", "S", kRun,
              "As the option of flowcond, and how often SpeCon decides (30)", 1, 86400, experiment,
-             policy, &PolicyParameters::categorise_interval),
+             policy, cluster, &ClusterOptions::categorise_interval),
       {"--rebalance-idle", "", kRun,
        "SpeCon also rebalances whenever a host idles, as flowcond does",
        [](Reader&, const std::string&, Plan& plan) {
-         plan.experiment.policy_parameters.rebalance_idle = true;
+         plan.experiment.policy_parameters.cluster.rebalance_idle = true;
        }},
       number("--interval", "S", kRun, "As the option of flowcond (20)", 1, 86400, experiment,
-             policy, &PolicyParameters::interval),
+             policy, host, &HostOptions::interval),
       number("--observe", "S", kRun,
              "As the option of flowcond, and how often " + work + " decides (5)", 1, 86400,
-             experiment, policy, &PolicyParameters::observe),
-      number("--alpha", "X", kRun, "(0.03)", 0, 1e6, experiment, policy, &PolicyParameters::alpha),
-      number("--beta", "X", kRun, "(2)", 1, 1e6, experiment, policy, &PolicyParameters::beta),
+             experiment, policy, host, &HostOptions::observe),
+      number("--alpha", "X", kRun, "(0.03)", 0, 1e6, experiment, policy, host, &HostOptions::alpha),
+      number("--beta", "X", kRun, "(2)", 1, 1e6, experiment, policy, host, &HostOptions::beta),
       number("--worth", "Q", kRun,
              "For " + work + ": value of a usable model, relative to the end (0.85)", 0, 1000,
              experiment, policy, planner, &PlannerParameters::worth),
@@ -310,8 +312,8 @@ Result<Plan> plan_of(const Said& said, Command command) {
       if (is_given && option.read) option.read(reader, text, plan);
     }
   }
-  PolicyParameters& policy = plan.experiment.policy_parameters;
-  policy.interval_max = std::max(policy.interval_max, policy.interval);
+  ctrl::policy::HostOptions& host = plan.experiment.policy_parameters.host;
+  host.interval_max = std::max(host.interval_max, host.interval);
   if (command == Command::run && said["--policy"].empty()) {
     const bool is_given = said.words.contains("--policy");
     read_policies(is_given ? "" : default_policies(), reader, plan.experiment.policies);

@@ -15,7 +15,7 @@ using namespace policy;
 
 class Even : public ClusterPolicy {
  public:
-  void configure(const ClusterParameters& parameters) override { parameters_ = parameters; }
+  void configure(const ClusterOptions& options) override { options_ = options; }
   std::vector<std::string> observe(const std::vector<Observed>& containers, double,
                                    Rounds* rounds) override {
     if (rounds != nullptr) rounds->push_back({"even-round", {}, "{}", "{}"});
@@ -42,16 +42,16 @@ class Even : public ClusterPolicy {
     return plan;
   }
   [[nodiscard]] const char* objection(const JobReport& container) const override {
-    return container.moves >= parameters_.max_moves ? "the container has seen enough" : nullptr;
+    return container.moves >= options_.max_moves ? "the container has seen enough" : nullptr;
   }
 
  private:
-  ClusterParameters parameters_;
+  ClusterOptions options_;
 };
 
 const bool kIsAdded = [] {
   add_cluster_policy({"evenly", "from the host that has most", "even", "free",
-                      [](const ClusterParameters&, Categories&) -> std::unique_ptr<ClusterPolicy> {
+                      [](const ClusterOptions&, Categories&) -> std::unique_ptr<ClusterPolicy> {
                         return std::make_unique<Even>();
                       }});
   return true;

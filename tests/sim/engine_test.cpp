@@ -101,9 +101,9 @@ TEST_CASE("milestone's shares are weights or caps, as the limit-mode says") {
   second.number = 1;
   const HostView view{0, 0, 8, 1e9, true, {&first, &second}};
   const auto weights = drive("milestone", 8, {}, {})->decide(view).grants;
-  HostOptions quota;
+  PolicyParameters quota;
   quota.is_quota = true;
-  const auto caps = drive("milestone", 8, {}, {}, quota)->decide(view).grants;
+  const auto caps = drive("milestone", 8, {}, quota)->decide(view).grants;
   REQUIRE((weights.size() == 2 && caps.size() == 2));
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(weights[i].quota == 1);
@@ -246,9 +246,9 @@ TEST_CASE(
   };
   PolicyParameters parameters;
   const std::uint32_t published = moves(parameters);
-  parameters.rebalance_idle = true;
+  parameters.cluster.rebalance_idle = true;
   const std::uint32_t idle = moves(parameters);
   CHECK(idle > published);
-  parameters.categorise_interval = 10;
+  parameters.cluster.categorise_interval = 10;
   CHECK(moves(parameters) > idle);
 }

@@ -8,8 +8,7 @@ namespace flowcon::cluster::policy {
 namespace {
 
 struct Host {
-  explicit Host(const char* name)
-      : policy(find_cluster_policy(name)->make(parameters, categories)) {}
+  explicit Host(const char* name) : policy(find_cluster_policy(name)->make(options, categories)) {}
   // Brings "a" to CC beside two that learn, in rounds 30 s apart; the next one has it ask.
   void converge() {
     double other = 100;
@@ -22,7 +21,7 @@ struct Host {
     return {{}, "a", "h1", {{"h1", {2, 0, 1}, 1}, {"h2", counts_there, 1}}, false};
   }
 
-  ClusterParameters parameters;
+  ClusterOptions options;
   Categories categories;
   std::unique_ptr<ClusterPolicy> policy;
   Rounds rounds;
@@ -82,16 +81,16 @@ TEST_CASE("of a host that drains a container goes for that reason, and has not h
 
 TEST_CASE("with speculate off a converged container stays") {
   Host host("specon");
-  host.parameters.speculate = false;
-  host.policy->configure(host.parameters);
+  host.options.speculate = false;
+  host.policy->configure(host.options);
   host.converge();
   CHECK_FALSE(host.policy->wants_to_leave("a"));
 }
 
 TEST_CASE("SpeCon plans where all have converged, and for a person at any time") {
   Host host("specon");
-  host.parameters.rebalance_idle = false;
-  host.policy->configure(host.parameters);
+  host.options.rebalance_idle = false;
+  host.policy->configure(host.options);
   JobReport settled = movable("a");
   settled.category = Category::cc;
   settled.converged_age = 5;
