@@ -54,6 +54,24 @@ bool limits_alike(const Setting& a, const Setting& b) {
   return limits_alike(a.cpu, b.cpu) && a.memory == b.memory && limits_alike(a.io, b.io);
 }
 
+Setting with_cpu(Setting setting, const CpuSetting& cpu) {
+  setting.cpu = cpu;
+  return setting;
+}
+
+Setting take_others(Setting original, const Setting& there, const Setting& ours) {
+  if (there.cpu.weight != ours.cpu.weight) original.cpu.weight = there.cpu.weight;
+  if (!quotas_near(there.cpu, original.cpu) && !quotas_near(there.cpu, ours.cpu)) {
+    original.cpu.quota_us = there.cpu.quota_us;
+    original.cpu.period_us = there.cpu.period_us;
+  }
+  if (there.memory != ours.memory) original.memory = there.memory;
+  if (!limits_alike(there.io, original.io) && !limits_alike(there.io, ours.io)) {
+    original.io = there.io;
+  }
+  return original;
+}
+
 Result<Setting> read_setting(const CgroupFs& fs, const Group& group, const IoMechanism& mechanism) {
   Setting setting;
   Result<CpuSetting> cpu = read_cpu(fs, group);

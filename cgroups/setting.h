@@ -23,6 +23,14 @@ struct Setting {
 /// Equal in what they limit, see limits_alike() of each.
 [[nodiscard]] bool limits_alike(const Setting& a, const Setting& b);
 
+/// `setting` but for the CPU, which is as `cpu` has it.
+[[nodiscard]] Setting with_cpu(Setting setting, const CpuSetting& cpu);
+
+/// `original` with what another program has set of what is `there`: each limit that is neither as
+/// `original` has it nor as `ours`, which flowcond wrote once. Quotas count as the same where they
+/// are quotas_near(), since systemd rounds. Pure.
+[[nodiscard]] Setting take_others(Setting original, const Setting& there, const Setting& ours);
+
 /// Errors: of read_cpu. Memory and I/O that cannot be read are none.
 [[nodiscard]] Result<Setting> read_setting(const CgroupFs& fs, const Group& group,
                                            const IoMechanism& mechanism);

@@ -39,10 +39,8 @@ constexpr double kLastWait = 0.5;
 // What was never limited is as others left it.
 cgroups::Setting setting_to_restore(const store::Original& original,
                                     const cgroups::Setting& there) {
-  if (original.has_all_limits) return original.setting;
-  cgroups::Setting setting = there;
-  setting.cpu = original.setting.cpu;
-  return setting;
+  return original.has_all_limits ? original.setting
+                                 : cgroups::with_cpu(there, original.setting.cpu);
 }
 
 // The kernel takes memory back at once where a group has more than its soft limit, and a plan is as
@@ -55,11 +53,6 @@ Result<bool> is_too_low_by_now(const cgroups::CgroupFs& fs, const Target& target
   const Result<cgroups::MemoryUse> use = cgroups::read_memory_use(fs, target.container.group);
   if (!use) return use.error();
   return cgroups::is_below_need(target.setting.memory, use->working_set, kLeastMargin);
-}
-
-void leave_all_but_cpu(Target& target) {
-  target.setting.memory = target.present.memory;
-  target.setting.io = target.present.io;
 }
 
 }  // namespace
@@ -291,7 +284,7 @@ Async<std::vector<Outcome>> Limits::apply(std::vector<Target> targets) {
     Outcome outcome;
     outcome.id = target.container.id;
     if (is_saved || target.is_cpu_saved) {
-      if (!is_saved) leave_all_but_cpu(target);
+      if (!is_saved) target.setting = cgroups::with_cpu(target.present, target.setting.cpu);
       outcome = co_await write(target);
       outcome.is_cpu_alone = !is_saved;
       if (outcome.is_written) tell_systemd(target, outcome);

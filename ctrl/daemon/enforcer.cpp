@@ -26,7 +26,7 @@ double useful_share(const Job& job, double cores, double usable) {
 }
 
 bool changes_beyond_cpu(const Job& job, const cgroups::Setting& planned) {
-  return planned.memory != job.present.memory || !cgroups::limits_alike(planned.io, job.present.io);
+  return !cgroups::limits_alike(cgroups::with_cpu(planned, job.present.cpu), job.present);
 }
 
 void take_written(Job& job, cgroups::Setting planned, const Outcome& outcome) {
@@ -185,9 +185,10 @@ std::map<std::string, double> Enforcer::bandwidths() const {
 // what it had. True where there is something new.
 bool Enforcer::read_original(Job& job, const cgroups::Setting& planned) {
   if (job.is_limited && job.has_all_limits) return false;
-  cgroups::Setting wanted = planned;
-  if (job.is_limited) wanted.cpu = job.present.cpu;  // where others write now, it is drift
-  if (cgroups::limits_alike(wanted, job.present)) return false;
+  // Where others write to a CPU that is limited, it is drift.
+  const bool is_alike = job.is_limited ? !changes_beyond_cpu(job, planned)
+                                       : cgroups::limits_alike(planned, job.present);
+  if (is_alike) return false;
   const Result<cgroups::Setting> there = cgroups::read_setting(fs_, job.group, limits_.mechanism());
   return there && take_originals(job, *there, limits_);
 }
@@ -207,10 +208,7 @@ Target Enforcer::target_of(const Job& job, const cgroups::Setting& planned) cons
 }
 
 void Enforcer::take_outcome(Job& job, cgroups::Setting planned, const Outcome& outcome) {
-  if (outcome.is_cpu_alone) {
-    planned.memory = job.present.memory;
-    planned.io = job.present.io;
-  }
+  if (outcome.is_cpu_alone) planned = cgroups::with_cpu(job.present, planned.cpu);
   job.is_original_saved = outcome.is_original_saved;
   if (!outcome.is_original_saved) return;
   job.is_limited = true;

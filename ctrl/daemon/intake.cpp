@@ -456,9 +456,9 @@ void Intake::follow_update(const engine::Container& container) {
     if (is_v2 && there->cpu.weight != written.cpu.weight) original.cpu.weight = there->cpu.weight;
   }
   if (job.is_limited) {
-    // What is not as it was written here is what the engine wrote.
-    if (there->memory != written.memory) original.memory = there->memory;
-    if (!cgroups::limits_alike(there->io, written.io)) original.io = there->io;
+    // What is not as it was written here is what the engine wrote; of the CPU it has said what.
+    const cgroups::Setting said = cgroups::with_cpu(*there, original.cpu);
+    original = cgroups::take_others(original, said, written);
   }
   const bool is_new = original != job.original;
   job.original = original;

@@ -8,14 +8,10 @@
 namespace flowcon::ctrl {
 namespace {
 
-// Neither what it had nor what flowcond itself wrote once, which is nobody's wish.
-void take_cpu(cgroups::CpuSetting& original, const cgroups::CpuSetting& there,
-              const cgroups::CpuSetting& ours) {
-  if (there.weight != ours.weight) original.weight = there.weight;
-  if (!cgroups::quotas_near(there, original) && !cgroups::quotas_near(there, ours)) {
-    original.quota_us = there.quota_us;
-    original.period_us = there.period_us;
-  }
+// What flowcond wrote once of what it does not limit now.
+cgroups::Setting ours_of(const Job& job) {
+  const cgroups::Setting put_away = job.put_away.value_or(job.original);
+  return job.has_all_limits ? put_away : cgroups::with_cpu(job.original, put_away.cpu);
 }
 
 }  // namespace
@@ -23,20 +19,12 @@ void take_cpu(cgroups::CpuSetting& original, const cgroups::CpuSetting& there,
 bool take_originals(Job& job, const cgroups::Setting& there, const Limits& limits) {
   if (job.is_limited && job.has_all_limits) return false;
   cgroups::Setting original = job.original;
-  const cgroups::Setting ours = job.put_away.value_or(job.original);
   // systemd may bring back any earlier limit, so what is there may be nobody's wish.
-  const bool is_sure = !limits.is_untold(job.id());
-  if (is_sure && !job.is_limited) take_cpu(original.cpu, there.cpu, ours.cpu);
-  if (is_sure && !(job.has_all_limits && there.memory == ours.memory)) {
-    original.memory = there.memory;
+  if (!limits.is_untold(job.id())) {
+    const cgroups::CpuSetting& cpu = job.is_limited ? original.cpu : there.cpu;
+    original = cgroups::take_others(original, cgroups::with_cpu(there, cpu), ours_of(job));
   }
-  if (is_sure && !cgroups::limits_alike(there.io, original.io) &&
-      !(job.has_all_limits && cgroups::limits_alike(there.io, ours.io))) {
-    original.io = there.io;
-  }
-  if (!job.is_limited) job.present.cpu = there.cpu;
-  job.present.memory = there.memory;
-  job.present.io = there.io;
+  job.present = job.is_limited ? cgroups::with_cpu(there, job.present.cpu) : there;
   const bool is_new = original != job.original;
   job.original = original;
   const bool is_back = !job.is_limited && !cgroups::limits_alike(job.present, job.original);
@@ -59,9 +47,7 @@ Result<cgroups::Setting> read_present(const Job& job, const cgroups::CgroupFs& f
   if (job.has_all_limits) return cgroups::read_setting(fs, job.group, limits.mechanism());
   const Result<cgroups::CpuSetting> cpu = cgroups::read_cpu(fs, job.group);
   if (!cpu) return cpu.error();
-  cgroups::Setting setting = job.present;
-  setting.cpu = *cpu;
-  return setting;
+  return cgroups::with_cpu(job.present, *cpu);
 }
 
 store::Original original_to_restore(Job& job, const cgroups::CgroupFs& fs, const Limits& limits) {

@@ -52,9 +52,9 @@ void Takeover::claim(Job& job) {
   }
   if (kept != kept_.end()) {
     const store::Original& original = kept->second;
-    job.original.cpu = original.setting.cpu;
     // What was never limited is as others left it, which the job has already.
-    if (original.has_all_limits) job.original = original.setting;
+    job.original = original.has_all_limits ? original.setting
+                                           : cgroups::with_cpu(job.original, original.setting.cpu);
     job.is_original_saved = job.is_limited = true;
     job.has_all_limits = original.has_all_limits;
     kept_.erase(kept);

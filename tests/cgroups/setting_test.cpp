@@ -62,4 +62,46 @@ TEST_CASE("a cap that is refused for another reason is an error, and no disk is 
   CHECK(gone.empty());
 }
 
+TEST_CASE("what another program set becomes the original, each limit on its own") {
+  const Setting original{{100, std::nullopt, 100000}, {}, {50, {}}};
+  const Setting ours{{40, 30000, 100000}, {1 << 20}, {20, {{"8:0", {1 << 20}}}}};
+  const auto taken = [&](const Setting& there) { return take_others(original, there, ours); };
+
+  CHECK(taken(original) == original);
+  CHECK(taken(ours) == original);
+
+  Setting there = ours;
+  there.cpu.weight = 200;
+  CHECK(taken(there) == with_cpu(original, {200, std::nullopt, 100000}));
+  there = ours;
+  there.cpu.quota_us = 50000;
+  there.cpu.period_us = 50000;
+  CHECK(taken(there) == with_cpu(original, {100, 50000, 50000}));
+  there = original;
+  there.memory.soft_bytes = 1 << 21;
+  CHECK(taken(there) == there);
+  there = ours;
+  there.io.caps["8:0"].read_bytes = 1 << 22;
+  CHECK(taken(there) == Setting{original.cpu, original.memory, there.io});
+}
+
+TEST_CASE("a quota that systemd rounded and a cap that is none are nobody's") {
+  const Setting original{{100, 123400, 100000}, {}, {}};
+  const Setting ours{{100, 33333, 100000}, {}, {}};
+  Setting there = original;
+  there.io.caps["8:0"] = {};
+  for (const std::int64_t quota_us : {123400, 124000, 33000}) {
+    there.cpu.quota_us = quota_us;
+    CHECK(take_others(original, there, ours) == original);
+  }
+  there.cpu.quota_us = 34500;
+  CHECK(take_others(original, there, ours) == with_cpu(original, there.cpu));
+}
+
+TEST_CASE("a setting with another CPU limit keeps its memory and I/O") {
+  const Setting setting{{100, std::nullopt, 100000}, {1 << 20}, {50, {{"8:0", {1 << 20}}}}};
+  const CpuSetting cpu{40, 30000, 50000};
+  CHECK(with_cpu(setting, cpu) == Setting{cpu, setting.memory, setting.io});
+}
+
 }  // namespace flowcon::cgroups
