@@ -276,7 +276,7 @@ Async<void> Pool::Impl::compare(bool is_whole) {
   for (const engine::Listed& one : *running) {
     listed.insert(one.id);
     const auto found = known.find(one.id);
-    bool is_news = found == known.end() || found->second.is_frozen != one.is_frozen;
+    bool is_news = found == known.end() || found->second.is_frozen != one.is_frozen();
     if (!is_news && has_no_process(found->second.pid)) is_news = doubted.insert(one.id).second;
     if (is_whole || is_news) looks.ask(one.id, 0, false);
   }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a container becomes a job, and what is done when that of an ended one is changed.
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "cluster/queue/job_json.h"
@@ -69,7 +66,7 @@ Async<void> Owner::list_tickets() {
   const std::map<std::string, JobPtr> open = jobs_.open();
   const std::vector<JobPtr> ended = jobs_.ended();
   for (const auto& [id, job] : open) wake(job);
-  const Result<boost::json::value> all = co_await world_.engine.list();
+  const Result<std::vector<ctrl::engine::Listed>> all = co_await world_.engine.list();
   if (world_.is_ended) co_return;
   list_at_ = all ? 0 : world_.clock.steady() + kRetry;
   if (!all) {
@@ -78,11 +75,10 @@ Async<void> Owner::list_tickets() {
   }
   if (listed_at_ == 0) listed_at_ = world_.clock.steady();
   std::set<std::string> there;
-  for (const boost::json::value& one : list_of(*all)) {
-    there.insert(text_of(one, "Id"));
-    if (text_of(one, "State") != "created") continue;
-    if (!object_of(one, "Labels").contains("flowcon.queue")) continue;
-    co_await enlist(text_of(one, "Id"), true);
+  for (const ctrl::engine::Listed& one : *all) {
+    there.insert(one.id);
+    if (one.state != "created" || !one.labels.contains("flowcon.queue")) continue;
+    co_await enlist(one.id, true);
   }
   for (const JobPtr& job : ended) {
     // The tasks of a group stay: nobody has heard who removed its ticket, and when.

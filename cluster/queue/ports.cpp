@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/hex.h"
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/group_parts.h"
 #include "ctrl/await.h"
@@ -48,6 +47,12 @@ boost::asio::ip::address address_in(const sockaddr* found) {
 
 bool runs(const std::string& state) {
   return state == "running" || state == "paused" || state == "restarting";
+}
+
+// "" = it has none.
+std::string label_of(const ctrl::engine::Listed& container, const char* name) {
+  const auto found = container.labels.find(name);
+  return found == container.labels.end() ? "" : found->second;
 }
 
 }  // namespace
@@ -127,15 +132,13 @@ Async<void> Ports::answer(std::shared_ptr<Lease> lease) {
 // Of containers that run, and of births that are to. What has ended keeps its label, and so does a
 // ticket, whose task is on another host.
 Async<Result<std::set<std::int64_t>>> Ports::labelled() {
-  const Result<boost::json::value> all = co_await world_.engine.list();
+  const Result<std::vector<ctrl::engine::Listed>> all = co_await world_.engine.list();
   if (!all) co_return all.error();
   std::set<std::int64_t> ports = kept_();
-  for (const boost::json::value& one : list_of(*all)) {
-    const boost::json::value& labels = member(one, "Labels");
-    const std::string port = text_of(labels, migration::kPortLabel);
-    const std::string state = text_of(one, "State");
-    const bool is_birth = state == "created" && !text_of(labels, ctrl::kMovedLabel).empty();
-    if (port.empty() || port.size() > 5 || !(is_birth || runs(state))) continue;
+  for (const ctrl::engine::Listed& one : *all) {
+    const std::string port = label_of(one, migration::kPortLabel);
+    const bool is_birth = one.state == "created" && !label_of(one, ctrl::kMovedLabel).empty();
+    if (port.empty() || port.size() > 5 || !(is_birth || runs(one.state))) continue;
     ports.insert(std::strtol(port.c_str(), nullptr, 10));
   }
   co_return ports;

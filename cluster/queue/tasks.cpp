@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <boost/json/object.hpp>
 #include <csignal>
 #include <optional>
 #include <utility>
 
 #include "base/hex.h"
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/queue/jobs.h"
 #include "ctrl/log.h"
@@ -116,17 +114,16 @@ void Tasks::lost() {
 }
 
 Async<void> Tasks::list() {
-  const Result<boost::json::value> all = co_await world_.engine.list();
+  const Result<std::vector<ctrl::engine::Listed>> all = co_await world_.engine.list();
   if (world_.is_ended) co_return;
   list_at_ = all ? 0 : world_.clock.steady() + kRetry;
   if (!all) {
     ctrl::log::warning("looking for tasks of other hosts: " + all.error().message());
     co_return;
   }
-  for (const boost::json::value& one : list_of(*all)) {
-    const auto& labels = object_of(one, "Labels");
-    if (!labels.contains("flowcon.queue") || !labels.contains(ctrl::kMovedLabel)) continue;
-    co_await take(text_of(one, "Id"));
+  for (const ctrl::engine::Listed& one : *all) {
+    if (!one.labels.contains("flowcon.queue") || !one.labels.contains(ctrl::kMovedLabel)) continue;
+    co_await take(one.id);
   }
   if (listed_at_ > 0) co_return;
   listed_at_ = world_.clock.steady();

@@ -135,6 +135,15 @@ Async<Result<std::vector<Listed>>> Client::running() {
   const Result<std::string> list =
       co_await get("/containers/json", "listing containers", kAnswerTime);
   if (!list) co_return list.error();
+  Result<std::vector<Listed>> all = parse_list(*list);
+  if (all) std::reverse(all->begin(), all->end());
+  co_return all;
+}
+
+Async<Result<std::vector<Listed>>> Client::list(double seconds) {
+  const Result<std::string> list =
+      co_await get("/containers/json?all=1", "listing all containers", seconds);
+  if (!list) co_return list.error();
   co_return parse_list(*list);
 }
 

@@ -69,10 +69,17 @@ struct Container {
 
 inline constexpr std::size_t kMaxMounts = 256;
 
-/// A running container of the engine's list.
+/// A container of the engine's list.
 struct Listed {
-  std::string id;  ///< 64 hexadecimal digits
-  bool is_frozen = false;
+  std::string id;                             ///< 64 hexadecimal digits
+  std::string state;                          ///< "created", "running", "paused", "exited", …
+  std::map<std::string, std::string> labels;  ///< its image's too
+  std::string image_id;                       ///< "sha256:…"; "" = not said
+  std::vector<std::string> volumes;           ///< names of those that are mounted in it
+  std::string network;                        ///< its network mode; "" = not said
+
+  /// docker pause
+  [[nodiscard]] bool is_frozen() const { return state == "paused"; }
 };
 
 /// Something that happened to a container. Units: time in nanoseconds since the epoch.
@@ -89,7 +96,8 @@ struct Event {
 [[nodiscard]] Result<Container> parse_container(std::string_view json);
 [[nodiscard]] Result<Container> read_container(const boost::json::value& value);
 [[nodiscard]] Result<Event> parse_event(std::string_view json);
-/// Oldest first. Entries without an id that is one are left out. Errors: not a JSON list.
+/// In the engine's order, newest first. Entries without an id that is one are left out. Errors: not
+/// a JSON list.
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view json);
 /// The labels that an image gives to its containers. Errors: not JSON.
 [[nodiscard]] Result<std::map<std::string, std::string>> parse_image_labels(std::string_view json);
@@ -121,8 +129,10 @@ class Client {
   /// Asks for the version and settles which one to speak. Errors: no engine (says how to start
   /// it), no right to its socket, no common version; ETIMEDOUT it is there and says nothing.
   Async<Result<Version>> ping();
-  /// The running containers, oldest first.
+  /// The running containers, oldest first. Errors: as get(); an answer that is no list.
   Async<Result<std::vector<Listed>>> running();
+  /// All containers, newest first. The answer must be whole within `seconds`. Errors: as running().
+  Async<Result<std::vector<Listed>>> list(double seconds);
   /// The answer must be whole within `seconds`. Errors: ENOENT no such container; else as ping().
   Async<Result<Container>> inspect(std::string name, double seconds = kAnswerTime);
   /// What an image gives to its containers, by the image's id. Remembered, since an id says what is

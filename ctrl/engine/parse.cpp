@@ -82,10 +82,23 @@ std::vector<std::pair<std::string, std::string>> environment_of(const json::valu
 
 std::map<std::string, std::string> labels_of(const json::value& value) {
   std::map<std::string, std::string> all;
-  for (const auto& [key, label] : object_of(member(value, "Config"), "Labels")) {
+  for (const auto& [key, label] : object_of(value, "Labels")) {
     if (label.is_string()) all.emplace(key, label.get_string());
   }
   return all;
+}
+
+Listed listed_of(const json::value& entry) {
+  Listed one{text_of(entry, "Id"),
+             text_of(entry, "State"),
+             labels_of(entry),
+             text_of(entry, "ImageID"),
+             {},
+             text_at(entry, {"HostConfig", "NetworkMode"})};
+  for (const json::value& mount : list_of(entry, "Mounts")) {
+    if (text_of(mount, "Type") == "volume") one.volumes.push_back(text_of(mount, "Name"));
+  }
+  return one;
 }
 
 }  // namespace
@@ -126,7 +139,7 @@ Result<Container> read_container(const json::value& value) {
   c.cpu_period_us = integer_at(value, {"HostConfig", "CpuPeriod"});
   c.nano_cpus = integer_at(value, {"HostConfig", "NanoCpus"});
   c.gpus = gpus_in(find(value, {"HostConfig"}));
-  c.labels = labels_of(value);
+  c.labels = labels_of(member(value, "Config"));
   return c;
 }
 
@@ -149,18 +162,16 @@ Result<std::vector<Listed>> parse_list(std::string_view body) {
   if (!parsed || !parsed->is_array()) return bad_input("listing containers: not a JSON list");
   std::vector<Listed> all;
   for (const json::value& entry : parsed->get_array()) {
-    Listed one{text_at(entry, {"Id"}), text_at(entry, {"State"}) == "paused"};
+    Listed one = listed_of(entry);
     if (is_container_id(one.id)) all.push_back(std::move(one));
   }
-  // The engine lists the newest first.
-  std::reverse(all.begin(), all.end());
   return all;
 }
 
 Result<std::map<std::string, std::string>> parse_image_labels(std::string_view body) {
   Result<json::value> parsed = parse_json(body);
   if (!parsed) return wrap(parsed.error(), "the engine's answer on an image");
-  return labels_of(*parsed);
+  return labels_of(member(*parsed, "Config"));
 }
 
 Result<std::string> negotiate(std::string_view engine_api) {

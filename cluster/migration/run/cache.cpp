@@ -5,7 +5,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "base/json_reader.h"
 #include "cluster/migration/plan/data_volume.h"
 #include "cluster/migration/plan/saved_image.h"
 #include "ctrl/log.h"
@@ -24,13 +23,11 @@ void stays(const Error& error) {
 }
 
 // Names of the volumes and ids of the images that containers have.
-std::set<std::string> used_by(const boost::json::value& containers) {
+std::set<std::string> used_by(const std::vector<ctrl::engine::Listed>& containers) {
   std::set<std::string> used;
-  for (const boost::json::value& container : list_of(containers)) {
-    used.insert(text_of(container, "ImageID"));
-    for (const boost::json::value& mount : list_of(container, "Mounts")) {
-      if (text_of(mount, "Type") == "volume") used.insert(text_of(mount, "Name"));
-    }
+  for (const ctrl::engine::Listed& container : containers) {
+    used.insert(container.image_id);
+    used.insert(container.volumes.begin(), container.volumes.end());
   }
   return used;
 }
@@ -168,7 +165,7 @@ Async<std::vector<CachedCopy>> Cache::image_copies(std::set<std::string> used) {
 // Empty, too, where the engine does not answer.
 Async<std::vector<CachedCopy>> Cache::copies(std::set<std::string> kept) {
   std::vector<CachedCopy> all;
-  const Result<boost::json::value> containers = co_await world_.engine.list();
+  const Result<std::vector<ctrl::engine::Listed>> containers = co_await world_.engine.list();
   if (!containers) {
     stays(containers.error());
     co_return all;

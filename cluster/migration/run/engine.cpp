@@ -534,9 +534,8 @@ Async<Result<void>> DockerEngine::remove_volume(std::string name) {
 
 Async<Result<ctrl::engine::Version>> DockerEngine::ping() { return client_.ping(); }
 
-Async<Result<json::value>> DockerEngine::list() {
-  co_return co_await client_.get_json("/containers/json?all=1", "listing all containers",
-                                      kListTime);
+Async<Result<std::vector<ctrl::engine::Listed>>> DockerEngine::list() {
+  return client_.list(kListTime);
 }
 
 Async<Result<std::vector<std::string>>> DockerEngine::images() {

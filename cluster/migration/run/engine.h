@@ -166,8 +166,8 @@ class Engine {
 
   /// Does it answer? As ctrl::engine::Client::ping().
   virtual Async<Result<ctrl::engine::Version>> ping() = 0;
-  /// All containers, GET /containers/json?all=1. Errors: no list.
-  virtual Async<Result<boost::json::value>> list() = 0;
+  /// All containers, newest first. Errors: no list.
+  virtual Async<Result<std::vector<ctrl::engine::Listed>>> list() = 0;
   /// Ids of all images. Errors: no list.
   virtual Async<Result<std::vector<std::string>>> images() = 0;
   /// Errors: no answer.
@@ -219,7 +219,7 @@ class DockerEngine : public Engine {
   Async<Result<void>> drop_networks() override;
   Async<Result<void>> remove_volume(std::string name) override;
   Async<Result<ctrl::engine::Version>> ping() override;
-  Async<Result<boost::json::value>> list() override;
+  Async<Result<std::vector<ctrl::engine::Listed>>> list() override;
   Async<Result<std::vector<std::string>>> images() override;
   Async<Result<About>> about() override;
   Async<Error> events(std::int64_t since_ns, std::function<void()> connected,

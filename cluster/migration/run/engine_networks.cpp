@@ -98,11 +98,11 @@ Async<Result<void>> DockerEngine::drop_networks() {
       co_await client_.get_json(std::move(path), "listing networks", kQuick);
   if (!networks) co_return networks.error();
   if (list_of(*networks).empty()) co_return Result<void>();
-  const Result<json::value> containers = co_await list();
+  const Result<std::vector<ctrl::engine::Listed>> containers = co_await list();
   if (!containers) co_return containers.error();
   std::set<std::string> used;
-  for (const json::value& one : list_of(*containers)) {
-    if (text_of(one, "State") != "exited") used.insert(network_of(one));
+  for (const ctrl::engine::Listed& one : *containers) {
+    if (one.state != "exited") used.insert(one.network);
   }
   for (const json::value& one : list_of(*networks)) {
     const std::string name = text_of(one, "Name");

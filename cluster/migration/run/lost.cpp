@@ -3,7 +3,6 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/run/half_moved.h"
 
@@ -13,10 +12,9 @@ namespace {
 constexpr double kAskAgain = 3;          // seconds, while the engine does not answer
 constexpr std::size_t kMostNamed = 100;  // containers
 
-bool may_be_half_moved(const json::value& listed) {
-  if (text_of(listed, "State") == "running") return false;
-  const json::object labels = object_of(listed, "Labels");
-  return labels.contains(kMoveLabel) || labels.contains("flowcon.migrate");
+bool may_be_half_moved(const ctrl::engine::Listed& one) {
+  if (one.state == "running") return false;
+  return one.labels.contains(kMoveLabel) || one.labels.contains("flowcon.migrate");
 }
 
 }  // namespace
@@ -36,11 +34,11 @@ Async<void> LostMoves::name_known() {
 Async<std::vector<std::string>> LostMoves::find_suspects() {
   std::vector<std::string> ids;
   while (!world_.is_ended) {
-    const Result<json::value> all = co_await world_.engine.list();
+    const Result<std::vector<ctrl::engine::Listed>> all = co_await world_.engine.list();
     if (world_.is_ended) break;
-    if (all && all->is_array()) {
-      for (const json::value& one : all->get_array()) {
-        if (may_be_half_moved(one)) ids.push_back(text_of(one, "Id"));
+    if (all) {
+      for (const ctrl::engine::Listed& one : *all) {
+        if (may_be_half_moved(one)) ids.push_back(one.id);
       }
       break;
     }

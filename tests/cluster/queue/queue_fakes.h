@@ -52,21 +52,19 @@ class QueueEngine : public FakeEngine {
     seen->inspect = inspect;
     co_return seen;
   }
-  Async<Result<boost::json::value>> list() override {
+  Async<Result<std::vector<ctrl::engine::Listed>>> list() override {
     if (unheard_lists_ > 0) {
       --unheard_lists_;
       co_return errno_error(ETIMEDOUT, "listing containers");
     }
-    boost::json::array all;
+    std::vector<ctrl::engine::Listed> all;
     for (const auto& [id, box] : boxes_) {
-      boost::json::object labels;
-      for (const auto& [label, value] : box.labels) labels[label] = value;
       const char* state = box.copy == Copy::created   ? "created"
                           : box.copy == Copy::running ? "running"
                                                       : "exited";
-      all.push_back(boost::json::object{{"Id", id}, {"State", state}, {"Labels", labels}});
+      all.push_back({id, state, box.labels, "", {}, ""});
     }
-    co_return boost::json::value(std::move(all));
+    co_return all;
   }
   Async<Result<void>> start(std::string container, std::string checkpoint) override {
     if (is_start_unheard_) {

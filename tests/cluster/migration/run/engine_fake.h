@@ -271,23 +271,15 @@ class FakeEngine : public Engine {
   Async<Result<ctrl::engine::Version>> ping() override { co_return ctrl::engine::Version(); }
   Async<Result<std::vector<std::string>>> images() override { co_return images_; }
   Async<Result<About>> about() override { co_return About{architecture_, swarm_, user_mapping_}; }
-  Async<Result<boost::json::value>> list() override {
-    boost::json::array all;
+  Async<Result<std::vector<ctrl::engine::Listed>>> list() override {
+    std::vector<ctrl::engine::Listed> all;
     for (const auto& [id, box] : boxes_) {
-      boost::json::object labels;
-      for (const auto& [label, value] : box.labels) labels[label] = value;
       const char* state = box.copy == Copy::running ? "running" : "exited";
-      boost::json::array mounts;
-      for (const VolumePlace& volume : box.volumes) {
-        mounts.push_back({{"Type", "volume"}, {"Name", volume.name}});
-      }
-      all.push_back(boost::json::object{{"Id", id},
-                                        {"State", state},
-                                        {"Labels", labels},
-                                        {"ImageID", box.image},
-                                        {"Mounts", std::move(mounts)}});
+      ctrl::engine::Listed one{id, state, box.labels, box.image, {}, ""};
+      for (const VolumePlace& volume : box.volumes) one.volumes.push_back(volume.name);
+      all.push_back(std::move(one));
     }
-    co_return boost::json::value(std::move(all));
+    co_return all;
   }
   Async<Error> events(std::int64_t, std::function<void()> connected,
                       std::function<void(ctrl::engine::Event)> sink, std::string) override {
