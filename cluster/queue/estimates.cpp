@@ -31,7 +31,7 @@ using ctrl::api::Call;
 using ctrl::api::failure;
 using ctrl::api::Response;
 using ctrl::store::ProfilePage;
-using ctrl::store::ProfileRow;
+using estimate::EndedProfile;
 
 constexpr double kQuantile = 0.9;
 constexpr std::uint64_t kSeed = 1;
@@ -44,35 +44,51 @@ constexpr std::size_t kMostJudged = 50;  // runs; each takes up to a millisecond
 constexpr double kLongestTraining = 600;
 constexpr double kCheckTime = 60;
 
+// What one step on the effects thread reads.
+struct Page {
+  std::vector<EndedProfile> runs;
+  std::int64_t after = 0;  // the last row of it
+  bool has_more = false;
+};
+
 // What is damaged is left out.
-std::vector<estimate::Profile> profiles_of(const std::vector<ProfileRow>& rows, double now) {
-  std::vector<estimate::Profile> profiles;
-  for (const ProfileRow& row : rows) {
-    Result<estimate::Profile> profile = ctrl::read_profile(row, now);
-    if (profile) profiles.push_back(std::move(*profile));
+Result<Page> page_of(ctrl::store::Store& store, std::int64_t after) {
+  const Result<ProfilePage> read = store.profiles(0, after, kPageBytes);
+  if (!read) return read.error();
+  Page page{{}, read->after, read->has_more};
+  for (const ctrl::store::ProfileRow& row : read->profiles) {
+    Result<EndedProfile> run = ctrl::read_profile(row);
+    if (run) page.runs.push_back(std::move(*run));
   }
+  return page;
+}
+
+std::vector<estimate::Profile> profiles_of(const std::vector<EndedProfile>& runs, double now) {
+  std::vector<estimate::Profile> profiles;
+  for (const EndedProfile& run : runs) profiles.push_back(estimate::profile_at(run, now));
   return profiles;
 }
 
-void sort_by_end(std::vector<ProfileRow>& rows) {
+void sort_by_end(std::vector<EndedProfile>& rows) {
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const ProfileRow& a, const ProfileRow& b) { return a.ended < b.ended; });
+                   [](const EndedProfile& a, const EndedProfile& b) { return a.ended < b.ended; });
 }
 
 // So many of other hosts count beside these.
-std::size_t room_beside(const std::vector<ProfileRow>& own) {
+std::size_t room_beside(const std::vector<EndedProfile>& own) {
   return ctrl::store::kMostProfiles - std::min(own.size(), ctrl::store::kMostProfiles / 2);
 }
 
 // By their ends; of this host's own the newest, where there are too many. What has run here often
 // enough is told by that alone. `others`: at most room_beside(own).
-std::vector<ProfileRow> with_others(std::vector<ProfileRow> own, std::vector<ProfileRow> others) {
+std::vector<EndedProfile> with_others(std::vector<EndedProfile> own,
+                                      std::vector<EndedProfile> others) {
   sort_by_end(own);
   const std::size_t rest = ctrl::store::kMostProfiles - others.size();
   if (own.size() > rest) own.erase(own.begin(), own.end() - static_cast<std::ptrdiff_t>(rest));
   std::map<std::string, std::size_t> runs;
-  for (const ProfileRow& row : own) ++runs[row.key];
-  for (ProfileRow& row : others) {
+  for (const EndedProfile& row : own) ++runs[row.key];
+  for (EndedProfile& row : others) {
     const auto here = runs.find(row.key);
     if (here == runs.end() || here->second < kFewRuns) own.push_back(std::move(row));
   }
@@ -211,12 +227,12 @@ Async<Result<Estimates::Rows>> Estimates::read() {
   std::int64_t after = 0;
   for (bool has_more = true; has_more && rows.size() < ctrl::store::kMostProfiles;) {
     if (is_ended_) co_return bad_input("flowcond stops");
-    auto page_of = [&store = host_.store(), after] { return store.profiles(0, after, kPageBytes); };
-    Result<ProfilePage> page = co_await host_.effects().run(std::move(page_of));
+    auto read_page = [&store = host_.store(), after] { return page_of(store, after); };
+    Result<Page> page = co_await host_.effects().run(std::move(read_page));
     if (!page) co_return page.error();
     has_more = page->has_more;
     after = page->after;
-    for (ProfileRow& row : page->profiles) rows.push_back(std::move(row));
+    for (EndedProfile& run : page->runs) rows.push_back(std::move(run));
   }
   co_return rows;
 }
@@ -242,21 +258,21 @@ Async<void> Estimates::refresh() {
 
 // What would have been said of runs that have ended since, before they are learnt from.
 void Estimates::judge(const Rows& own) {
-  std::vector<const ProfileRow*> fresh;
-  for (const ProfileRow& row : own) {
+  std::vector<const EndedProfile*> fresh;
+  for (const EndedProfile& row : own) {
     if (row.ended > judged_) fresh.push_back(&row);
   }
-  std::stable_sort(fresh.begin(), fresh.end(),
-                   [](const ProfileRow* a, const ProfileRow* b) { return a->ended < b->ended; });
+  std::stable_sort(fresh.begin(), fresh.end(), [](const EndedProfile* a, const EndedProfile* b) {
+    return a->ended < b->ended;
+  });
   if (fresh.empty()) return;
   judged_ = fresh.back()->ended;
   if (!learnt_) return;
   const std::size_t first = fresh.size() - std::min(fresh.size(), kMostJudged);
   for (std::size_t i = first; i < fresh.size(); ++i) {
-    const Result<estimate::Profile> run = ctrl::read_profile(*fresh[i], wall_());
-    if (!run) continue;
-    const std::map<std::string, double> needed(run->labels.begin(), run->labels.end());
-    const estimate::EstimateJob job{"", run->family, run->key, run->features};
+    const EndedProfile& run = *fresh[i];
+    const std::map<std::string, double> needed(run.labels.begin(), run.labels.end());
+    const estimate::EstimateJob job{"", run.family, run.key, run.features};
     for (const estimate::LabelEstimate& one : learnt_->estimator.estimate(job)) {
       const auto found = needed.find(one.label);
       if (!one.expected || found == needed.end()) continue;
@@ -280,7 +296,7 @@ Async<void> Estimates::learn_from(Rows own) {
   Rows others = others_.rows(room_beside(own));
   const bool are_own = others.empty();
   Rows rows = with_others(own, std::move(others));
-  const auto is_fresh = [this](const ProfileRow& row) {
+  const auto is_fresh = [this](const EndedProfile& row) {
     return !known_.contains({row.key, row.ended});
   };
   const auto fresh = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is_fresh));
@@ -295,7 +311,7 @@ Async<void> Estimates::learn_from(Rows own) {
 Async<void> Estimates::learn(Rows rows, Rows own) {
   std::set<std::pair<std::string, double>> known;
   const std::uint64_t forgotten = others_.forgotten();
-  for (const ProfileRow& row : rows) known.emplace(row.key, row.ended);
+  for (const EndedProfile& row : rows) known.emplace(row.key, row.ended);
   auto work = [rows = std::move(rows), own = std::move(own), now = wall_()] {
     return std::make_shared<Learnt>(rows, own, now);
   };

@@ -23,7 +23,6 @@
 #include "ctrl/estimate/features.h"
 #include "ctrl/extension.h"
 #include "ctrl/helper_threads.h"
-#include "ctrl/store/profiles.h"
 
 namespace flowcon::ctrl {
 class Exposition;
@@ -69,7 +68,7 @@ class Estimates {
   void end() { is_ended_ = true; }
 
  private:
-  using Rows = std::vector<ctrl::store::ProfileRow>;
+  using Rows = std::vector<ctrl::estimate::EndedProfile>;
   struct Learnt;
 
   Async<Result<Rows>> read();

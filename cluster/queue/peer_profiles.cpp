@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 #include <set>
 #include <variant>
 
@@ -18,7 +16,7 @@ namespace flowcon::cluster::queue {
 namespace {
 
 namespace estimate = ctrl::estimate;
-using ctrl::store::ProfileRow;
+using estimate::EndedProfile;
 
 constexpr double kPatience = 10;              // seconds, for a page
 constexpr int kMostPages = 20;                // of one host at a time
@@ -45,21 +43,20 @@ bool are_short(const estimate::Features& features) {
   });
 }
 
-Result<ProfileRow> row_of(const json::value& said, double now) {
+Result<EndedProfile> profile_in(const json::value& said, double now) {
   Result<estimate::Profile> profile = estimate::profile_from(said);
   if (!profile) return profile.error();
   // More labels than there are would each cost an estimate for each job.
   std::erase_if(profile->labels, [](const auto& label) {
     return !estimate::is_label(label.first) || !(label.second > 0 && label.second <= kMostMeasured);
   });
-  const json::value features = estimate::to_json(profile->features);
-  const json::value labels = estimate::to_json(profile->labels);
   const bool is_sane = profile->family.size() <= kLongestText &&
                        profile->key.size() <= kLongestText &&
-                       features.as_object().size() <= kMostValues && are_short(profile->features);
+                       profile->features.size() <= kMostValues && are_short(profile->features);
   if (!is_sane) return bad_input("a profile is out of bounds");
-  return ProfileRow{profile->key, profile->family, render_json(features), render_json(labels),
-                    now - std::max(0.0, profile->age)};
+  return EndedProfile{std::move(profile->family), std::move(profile->key),
+                      now - std::max(0.0, profile->age), std::move(profile->features),
+                      std::move(profile->labels)};
 }
 
 }  // namespace
@@ -115,11 +112,11 @@ bool PeerProfiles::take(const std::string& id, const std::string& body) {
   Told& told = told_[id];
   const double now = wall_();
   for (const json::value& one : list_of(member(*parsed, "profiles"))) {
-    Result<ProfileRow> row = row_of(one, now);
-    if (row) {
-      told.rows.push_back(std::move(*row));
+    Result<EndedProfile> run = profile_in(one, now);
+    if (run) {
+      told.rows.push_back(std::move(*run));
     } else {
-      ctrl::log::debug(name_of_host(network_, id) + ": " + row.error().message());
+      ctrl::log::debug(name_of_host(network_, id) + ": " + run.error().message());
     }
   }
   if (told.rows.size() > ctrl::store::kMostProfiles) {

@@ -13,13 +13,14 @@
 #include "base/result.h"
 #include "cluster/network.h"
 #include "ctrl/async.h"
+#include "ctrl/estimate/estimate.h"
 #include "ctrl/store/profiles.h"
 
 namespace flowcon::cluster::queue {
 
 class PeerProfiles {
  public:
-  using Rows = std::vector<ctrl::store::ProfileRow>;
+  using Rows = std::vector<ctrl::estimate::EndedProfile>;
 
   /// The network has to outlive it. `wall`: seconds since the epoch.
   PeerProfiles(Network& network, std::function<double()> wall)

@@ -9,6 +9,7 @@
 #include "ctrl/daemon/profile.h"
 #include "ctrl/daemon/snapshot.h"
 #include "ctrl/log.h"
+#include "ctrl/profile_rows.h"
 
 namespace flowcon::ctrl {
 namespace {
@@ -296,8 +297,8 @@ void Intake::keep_profile(const Ending& ending) {
       if (!seen) return seen.error();
       before = *seen;
     }
-    const std::optional<store::ProfileRow> profile = profile_of(run, before);
-    return profile ? store.save_profile(*profile) : Result<void>();
+    const std::optional<estimate::EndedProfile> profile = profile_of(run, before);
+    return profile ? store.save_profile(row_of(*profile)) : Result<void>();
   };
   const bool is_queued = at_.effects.try_post([keep = std::move(keep)] {
     if (Result<void> kept = keep(); !kept) log::warning(kept.error().message());

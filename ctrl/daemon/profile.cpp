@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json.h"
 #include "ctrl/began_elsewhere.h"
-#include "ctrl/codec/estimate_json.h"
 #include "ctrl/estimate/features.h"
 #include "ctrl/extension.h"
 
@@ -119,23 +117,22 @@ std::optional<EndedRun> ended_run(const Ending& ending, const Host& host,
                                                      : std::nullopt);
   }
   note_prints(job, run.meter);
-  run.row.key = estimate::key_of(command);
-  run.row.family = estimate::family_of(command);
-  run.row.features = render_json(estimate::to_json(estimate::features_of(
-      command, estimate::known_features(host.cores, host.memory, gpu_model))));
-  run.row.ended = ending.time;
+  run.profile.key = estimate::key_of(command);
+  run.profile.family = estimate::family_of(command);
+  run.profile.features =
+      estimate::features_of(command, estimate::known_features(host.cores, host.memory, gpu_model));
+  run.profile.ended = ending.time;
   return run;
 }
 
-std::optional<store::ProfileRow> profile_of(EndedRun run, const store::SeenBefore& before) {
+std::optional<estimate::EndedProfile> profile_of(EndedRun run, const store::SeenBefore& before) {
   if (!run.is_seen_whole) {
     run.meter.saw_before(
         {before.began, before.until, static_cast<double>(before.memory), before.value_at});
   }
-  const auto labels = run.meter.labels(run.ended, kWorkers);
-  if (labels.empty()) return std::nullopt;
-  run.row.labels = render_json(estimate::to_json(labels));
-  return std::move(run.row);
+  run.profile.labels = run.meter.labels(run.ended, kWorkers);
+  if (run.profile.labels.empty()) return std::nullopt;
+  return std::move(run.profile);
 }
 
 }  // namespace flowcon::ctrl

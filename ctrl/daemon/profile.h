@@ -27,7 +27,7 @@ struct EndedRun {
   double ended = 0;
   bool is_seen_whole = false;  ///< by this flowcond
   estimate::RunMeter meter;
-  store::ProfileRow row;  ///< all but the labels
+  estimate::EndedProfile profile;  ///< all but the labels
 };
 
 /// None where it did not end well, or nothing was measured. `gpu_model` "" = there is none.
@@ -36,7 +36,7 @@ struct EndedRun {
 
 /// Its profile; none without a label. `before`: what the store has of it, which counts where this
 /// flowcond has not seen all of it.
-[[nodiscard]] std::optional<store::ProfileRow> profile_of(EndedRun run,
-                                                          const store::SeenBefore& before);
+[[nodiscard]] std::optional<estimate::EndedProfile> profile_of(EndedRun run,
+                                                               const store::SeenBefore& before);
 
 }  // namespace flowcon::ctrl

@@ -154,8 +154,8 @@ Async<api::Response> RecordReader::profiles(api::Call call) {
   if (!page) co_return api::failure(500, page.error().message());
   json::array all;
   for (const store::ProfileRow& row : page->profiles) {
-    const Result<estimate::Profile> profile = read_profile(row, wall_());
-    if (profile) all.push_back(estimate::to_json(*profile));
+    Result<estimate::EndedProfile> run = read_profile(row);
+    if (run) all.push_back(estimate::to_json(estimate::profile_at(std::move(*run), wall_())));
   }
   json::object body;
   body["profiles"] = std::move(all);

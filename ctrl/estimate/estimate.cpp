@@ -53,6 +53,11 @@ struct Estimator::Label {
   double margin = 0;  // of logarithms
 };
 
+Profile profile_at(EndedProfile run, double now) {
+  return {std::move(run.family), std::move(run.key), now - run.ended, std::move(run.features),
+          std::move(run.labels)};
+}
+
 const char* name(EstimateBasis basis) {
   switch (basis) {
     case EstimateBasis::repeat:

@@ -27,6 +27,19 @@ struct Profile {
   std::vector<std::pair<std::string, double>> labels;  ///< what it needed; each above 0
 };
 
+/// The same by when it ended, as it is handed on inside one process. Units: seconds since the
+/// epoch.
+struct EndedProfile {
+  std::string family;  ///< as Profile::family
+  std::string key;     ///< as Profile::key
+  double ended = 0;
+  Features features;
+  std::vector<std::pair<std::string, double>> labels;  ///< as Profile::labels
+};
+
+/// At `now`, seconds since the epoch.
+[[nodiscard]] Profile profile_at(EndedProfile run, double now);
+
 struct EstimateJob {
   std::string id;
   std::string family;

@@ -489,8 +489,8 @@ TEST_CASE("no peer's profiles keep those of another out") {
   CHECK(stand.others.rows().size() == 4);
   const auto rows = stand.others.rows(2);
   REQUIRE(rows.size() == 2);
-  CHECK(rows[0].labels == R"({"mem":3})");
-  CHECK(rows[1].labels == R"({"mem":9})");
+  CHECK(rows[0].labels == Labels{{"mem", 3}});
+  CHECK(rows[1].labels == Labels{{"mem", 9}});
 }
 
 TEST_CASE("a host is asked for its profiles page by page, and later for what is new") {
@@ -548,5 +548,5 @@ TEST_CASE("of a peer's profiles known labels within bounds are kept, and no long
            "since=5&after=1")};
   stand.read();
   REQUIRE(stand.others.rows().size() == 1);
-  CHECK(stand.others.rows()[0].labels == R"({"mem":5})");
+  CHECK(stand.others.rows()[0].labels == Labels{{"mem", 5}});
 }

@@ -3,6 +3,9 @@
 #include "ctrl/daemon/profile.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
 
 #include "ctrl/began_elsewhere.h"
 #include "tests/ctrl/daemon/world.h"
@@ -317,10 +320,10 @@ TEST_CASE("the first run of a job's task is whole, although the task was made el
   REQUIRE(run.has_value());
   const auto profile = ctrl::profile_of(*run, {1000, 1000, 0, {}});
   REQUIRE(profile.has_value());
-  for (const char* label :
-       {R"("cpu_seconds":50)", R"("seconds_launch":10)", R"("seconds_train":80)"}) {
-    CHECK(profile->labels.find(label) != std::string::npos);
-  }
+  const std::map<std::string, double> labels(profile->labels.begin(), profile->labels.end());
+  CHECK(labels.at("cpu_seconds") == 50);
+  CHECK(labels.at("seconds_launch") == 10);
+  CHECK(labels.at("seconds_train") == 80);
 }
 
 TEST_CASE("a job that came from elsewhere has labels of its end, and of what was seen whole") {
@@ -334,15 +337,17 @@ TEST_CASE("a job that came from elsewhere has labels of its end, and of what was
     CHECK_FALSE(run->is_seen_whole);
     const auto profile = ctrl::profile_of(*run, {1000, 1000, 0, {}});
     REQUIRE(profile.has_value());
-    CHECK(profile->features.find(R"("gpu":"T4")") != std::string::npos);
-    return profile->labels;
+    const std::pair<std::string, std::variant<double, std::string>> gpu{"gpu", "T4"};
+    const auto& features = profile->features;
+    CHECK(std::find(features.begin(), features.end(), gpu) != features.end());
+    return std::map<std::string, double>(profile->labels.begin(), profile->labels.end());
   };
-  CHECK(labels_of().find("cpu_seconds") == std::string::npos);
-  CHECK(labels_of().find("\"io\"") == std::string::npos);
+  CHECK_FALSE(labels_of().contains("cpu_seconds"));
+  CHECK_FALSE(labels_of().contains("io"));
   job.past.emplace();
   job.past->is_whole = true;
   job.past->track.used = 30;
-  CHECK(labels_of().find(R"("cpu_seconds":80)") != std::string::npos);
+  CHECK(labels_of().at("cpu_seconds") == 80);
   ending.status = 1;
   CHECK_FALSE(ctrl::ended_run(ending, {2, 8e9}, "").has_value());
   ending.status.reset();
