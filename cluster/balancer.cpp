@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cluster/codec/report_json.h"
 #include "ctrl/effects.h"
 #include "ctrl/spawn.h"
 
@@ -22,6 +21,14 @@ std::optional<double> to_steady(const std::optional<double>& wall, const peers::
 
 std::optional<double> to_wall(const std::optional<double>& steady, const peers::Instant& now) {
   return steady ? std::optional(now.wall - (now.steady - *steady)) : std::nullopt;
+}
+
+// On a clock that is so much later.
+policy::CategoryState later(policy::CategoryState state, double seconds) {
+  state.seen += seconds;
+  if (state.converged) *state.converged += seconds;
+  if (state.migrated) *state.migrated += seconds;
+  return state;
 }
 
 }  // namespace
@@ -178,25 +185,18 @@ policy::Counts Balancer::counts() const {
   return counts;
 }
 
-boost::json::object Balancer::export_state(const std::string& id) const {
+std::optional<policy::CategoryState> Balancer::export_state(const std::string& id) const {
   const policy::CategoryState* state = categories_.find(id);
-  return state != nullptr ? policy::to_json(*state, clock_().steady) : boost::json::object();
+  return state != nullptr ? std::optional(later(*state, -clock_().steady)) : std::nullopt;
 }
 
-Result<void> Balancer::import_state(const std::string& id, const boost::json::object& said,
-                                    const Cause& cause) {
+void Balancer::import_state(const std::string& id, const std::optional<policy::CategoryState>& said,
+                            const Cause& cause) {
   const double now = clock_().steady;
-  policy::CategoryState state;
-  state.seen = now;
-  if (!said.empty()) {
-    const Result<policy::CategoryState> read = policy::category_state_from(said, now);
-    if (!read) return read.error();
-    state = *read;
-  }
+  policy::CategoryState state = later(said.value_or(policy::CategoryState()), now);
   active_policy().land(state, cause, now);
   categories_.put(id, state);
   save({id}, {});
-  return {};
 }
 
 void Balancer::forget_state(const std::string& id) {

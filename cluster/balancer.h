@@ -7,10 +7,9 @@
 //
 // Its methods are spread by question: balancer.cpp state and rounds, balancer_moves.cpp what leaves
 // this host, balancer_rebalance.cpp the load of all, balancer_answers.cpp what peers and people
-// ask. For .cpp files only: it includes Asio.
+// ask; balancer_json.h is how people are answered. For .cpp files only: it includes Asio.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +31,11 @@
 
 namespace flowcon::cluster {
 
+namespace policy {
+struct OrderedMove;
+}  // namespace policy
+struct HostShown;
+
 class Balancer : public Memory {
  public:
   using Clock = std::function<peers::Instant()>;
@@ -50,9 +54,10 @@ class Balancer : public Memory {
 
   /// This host's containers by category, with the copies that are reserved here.
   [[nodiscard]] policy::Counts counts() const;
-  [[nodiscard]] boost::json::object export_state(const std::string& id) const override;
-  Result<void> import_state(const std::string& id, const boost::json::object& state,
-                            const Cause& cause) override;
+  [[nodiscard]] std::optional<policy::CategoryState> export_state(
+      const std::string& id) const override;
+  void import_state(const std::string& id, const std::optional<policy::CategoryState>& state,
+                    const Cause& cause) override;
   void forget_state(const std::string& id) override;
   /// A host's id as people know it.
   [[nodiscard]] std::string host_name(const std::string& id) const;
@@ -115,9 +120,9 @@ class Balancer : public Memory {
   Async<ctrl::api::Response> show_cluster();
   Async<ctrl::api::Response> rebalance_for_person(std::string body);
   Async<ctrl::api::Response> rebalance_here(std::string body);
-  void record_order(const Cause& cause, const boost::json::value& said);
+  void record_order(const policy::OrderedMove& order);
   Async<ctrl::api::Response> take_order(std::string body, std::string id);
-  [[nodiscard]] boost::json::array hosts_shown() const;
+  [[nodiscard]] std::vector<HostShown> hosts_shown() const;
 
   ctrl::LocalHost& host_;
   Network& network_;

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "base/json.h"
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/balancer.h"
+#include "cluster/codec/report_json.h"
 
 namespace flowcon::cluster {
 
@@ -106,12 +105,10 @@ Async<Balancer::Outcome> Balancer::order(policy::Move move, Cause cause,
       if (!begun) outcome.error = begun.error().message();
     }
   } else {
-    boost::json::object body{{"container", move.container}, {"target", move.to}, {"cause", cause}};
-    if (state->size() <= kMostReasons) {
-      if (Result<boost::json::value> said = parse_json(*state)) body["state"] = std::move(*said);
-    }
-    const Result<Answer> answer =
-        co_await network_.ask(move.from, "POST", "/v1/peer/move", render_json(body), kOrderTime);
+    policy::OrderedMove order{move.container, move.to, cause, ""};
+    if (state->size() <= kMostReasons) order.state = *state;
+    const Result<Answer> answer = co_await network_.ask(move.from, "POST", "/v1/peer/move",
+                                                        policy::render_order(order), kOrderTime);
     if (!answer) {
       outcome.error = answer.error().message();
     } else if (answer->status != 200) {

@@ -6,16 +6,31 @@
 #include "base/json.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "cluster/codec/report_json.h"
 #include "cluster/migration/run/parts.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/extension.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster {
+namespace {
+
+// Where they make no sense: that it has been moved is known all the same.
+std::optional<policy::CategoryState> marks_in(const json::object& said, const std::string& id) {
+  if (said.empty()) return std::nullopt;
+  const Result<policy::CategoryState> read = policy::category_state_from(said, 0);
+  if (read) return *read;
+  ctrl::log::warning("what came with container " + printable(id, 12) +
+                     " makes no sense: " + read.error().message());
+  return std::nullopt;
+}
+
+}  // namespace
 
 Async<Result<std::string>> JobLives::export_life(std::string id) {
   json::object life;
-  life["marks"] = memory_->export_state(id);
+  const std::optional<policy::CategoryState> marks = memory_->export_state(id);
+  life["marks"] = marks ? policy::to_json(*marks, 0) : json::object();
   std::string text = render_json(life);
   if (host_ == nullptr) co_return text;
   Result<std::string> job = co_await host_->export_history(id);
@@ -42,22 +57,18 @@ Async<void> JobLives::take_job(std::string id, std::string text) {
 }
 
 Async<Result<void>> JobLives::import_life(std::string id, std::string text, Cause cause) {
-  json::object state;
+  std::optional<policy::CategoryState> marks;
   std::string job;
   if (text.size() <= kMaxLifeBytes) {
     const Result<json::value> life = parse_json(text);
     if (life) {
-      state = object_of(*life, "marks");
+      marks = marks_in(object_of(*life, "marks"), id);
       if (!member(*life, "job").is_null()) job = render_json(member(*life, "job"));
     }
   }
   if (host_ != nullptr && !job.empty()) co_await take_job(id, std::move(job));
-  const Result<void> taken = memory_->import_state(id, state, cause);
-  if (taken) co_return Result<void>();
-  // Whatever it was before: that it has been moved is known here.
-  ctrl::log::warning("what came with container " + printable(id, 12) +
-                     " makes no sense: " + taken.error().message());
-  co_return memory_->import_state(id, {}, cause);
+  memory_->import_state(id, marks, cause);
+  co_return Result<void>();
 }
 
 Async<Result<void>> JobLives::forget_life(std::string id) {

@@ -2,7 +2,6 @@
 // The moves of containers, as those who decide about them see them. cluster/migration is behind it.
 #pragma once
 
-#include <boost/json/object.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "base/result.h"
 #include "cluster/freight.h"
 #include "cluster/migration/plan/journal.h"
+#include "cluster/policy/categories.h"
 #include "cluster/policy/cause.h"
 #include "cluster/policy/room.h"
 #include "ctrl/async.h"
@@ -65,13 +65,15 @@ inline constexpr std::size_t kMaxLifeBytes = 16U << 20;
 class Memory {
  public:
   virtual ~Memory() = default;
-  /// The category state of a container of this host (full id), times as ages in seconds. Empty:
+  /// The category state of a container of this host (full id), on a clock that is 0 now. Empty:
   /// nothing is known.
-  [[nodiscard]] virtual boost::json::object export_state(const std::string& id) const = 0;
-  /// Takes what came with a copy (its full id here), from another machine, as it is after a move
-  /// for `cause`. Errors: a member is missing or out of its range; nothing has changed.
-  virtual Result<void> import_state(const std::string& id, const boost::json::object& state,
-                                    const Cause& cause) = 0;
+  [[nodiscard]] virtual std::optional<policy::CategoryState> export_state(
+      const std::string& id) const = 0;
+  /// Takes what came with a copy (its full id here), as export_state() gives it, and as it is after
+  /// a move for `cause`. Empty: nothing came.
+  virtual void import_state(const std::string& id,
+                            const std::optional<policy::CategoryState>& state,
+                            const Cause& cause) = 0;
   /// The copy will not be started.
   virtual void forget_state(const std::string& id) = 0;
 };

@@ -130,4 +130,28 @@ Result<HostReport> parse_report(std::string_view text) {
   return read_fields(text, value_in<HostReport>);
 }
 
+std::string render_order(const OrderedMove& order) {
+  std::string text = render_json(json::object{
+      {"container", order.container}, {"target", order.target}, {"cause", order.cause}});
+  if (order.state.empty()) return text;
+  text.pop_back();
+  // As it is rendered: read and rendered again it would be the same.
+  return text + ",\"state\":" + order.state + "}";
+}
+
+Result<OrderedMove> parse_order(std::string_view text, const std::vector<Cause>& causes) {
+  const Result<json::value> parsed = parse_json(text);
+  if (!parsed) return parsed.error();
+  FieldReader reader(*parsed, "");
+  OrderedMove order{reader.text("container"), reader.text("target"), reader.text("cause"), ""};
+  if (std::find(causes.begin(), causes.end(), order.cause) == causes.end()) {
+    std::string rule;
+    for (const Cause& one : causes) rule += (rule.empty() ? "must be " : " or ") + one;
+    reader.complain("cause", rule);
+  }
+  if (reader.failed()) return reader.error();
+  if (const json::value* said = reader.find("state")) order.state = render_json(*said);
+  return order;
+}
+
 }  // namespace flowcon::cluster::policy

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What hosts tell each other of containers, as JSON: the category state that goes with a container,
-// and a host's report to the coordinator (GET /v1/peer/jobs). Both come from other machines.
+// a host's report to the coordinator (GET /v1/peer/jobs), and what that one orders
+// (POST /v1/peer/move). All of it comes from other machines.
 #pragma once
 
 #include <boost/json/object.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cluster/policy/categories.h"
+#include "cluster/policy/cause.h"
 #include "cluster/policy/report.h"
 
 namespace flowcon::cluster::policy {
@@ -29,5 +32,20 @@ namespace flowcon::cluster::policy {
 /// missing. Errors: not JSON, another member that is missing or one out of its range, an id that is
 /// there twice or no engine's, more than 10,000 containers; the sentence names it.
 [[nodiscard]] Result<HostReport> parse_report(std::string_view text);
+
+/// What the host that coordinates asks another one for: a container there is to go to a third.
+struct OrderedMove {
+  std::string container;  ///< its id
+  std::string target;     ///< id of a host
+  Cause cause;
+  std::string state;  ///< what it was decided from, as ctrl::policy::Round::state; "" = not said
+};
+
+/// {"container","target","cause","state"}, without "state" where that is "".
+[[nodiscard]] std::string render_order(const OrderedMove& order);
+/// Reads that; whether the state makes sense is not looked at. Errors: not JSON, another member
+/// that is missing or ill-typed, a cause that is none of `causes`; the sentence names it.
+[[nodiscard]] Result<OrderedMove> parse_order(std::string_view text,
+                                              const std::vector<Cause>& causes);
 
 }  // namespace flowcon::cluster::policy

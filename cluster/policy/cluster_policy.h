@@ -33,9 +33,16 @@ struct ClusterView {
   bool is_asked_for = false;  ///< by a person, whether it is due or not
 };
 
+/// What Algorithm 5 went by.
+struct Evenness {
+  std::int64_t balance_factor = 0;  ///< as RebalanceDecision::balance_factor
+  Branch branch = Branch::uneven;
+};
+
 struct Plan {
   bool is_due = false;  ///< it would have been decided without being asked for
   std::vector<Move> moves;
+  std::optional<Evenness> evenness = {};  ///< empty: it was not decided by such numbers
 };
 
 /// Where a container goes.

@@ -48,6 +48,7 @@ Result<Plan> Specon::plan(const ClusterView& view, Rounds* rounds) {
   RebalanceDecision decision = decide_rebalance(question->state);
   add_round(rounds, question->state, decision);
   plan.moves = std::move(decision.moves);
+  plan.evenness = Evenness{decision.balance_factor, decision.branch};
   return plan;
 }
 

@@ -188,21 +188,23 @@ TEST_CASE("category state survives a restart, with a wall clock that is this hos
 TEST_CASE("category state goes with a move, and knows what the move was for") {
   Stand stand;
   stand.converge("a");
-  const boost::json::object sent = stand.balancer->export_state("a");
-  CHECK(stand.balancer->export_state("nobody").empty());
-  REQUIRE(stand.balancer->import_state("copy1", sent, "speculate").has_value());
-  REQUIRE(stand.balancer->import_state("copy2", sent, "rebalance").has_value());
-  REQUIRE(stand.balancer->import_state("copy3", sent, kDrain).has_value());
-  REQUIRE(stand.balancer->import_state("copy4", {}, kPerson).has_value());
-  CHECK(stand.balancer->export_state("copy1").at("migrated_age") == 0.0);
-  CHECK_FALSE(stand.balancer->export_state("copy1").at("rebalanced").as_bool());
-  CHECK(stand.balancer->export_state("copy2").at("rebalanced").as_bool());
-  CHECK(stand.balancer->export_state("copy3").at("migrated_age").is_null());
-  CHECK(stand.balancer->export_state("copy3").at("category") == "CC");
-  CHECK(stand.balancer->export_state("copy4").at("category") == "PC");
-  const Result<void> bad = stand.balancer->import_state("copy5", {{"category", "CC"}}, kDrain);
-  CHECK_FALSE(bad.has_value());
-  CHECK(stand.balancer->export_state("copy5").empty());
+  const std::optional<policy::CategoryState> sent = stand.balancer->export_state("a");
+  REQUIRE(sent);
+  CHECK_FALSE(stand.balancer->export_state("nobody"));
+  stand.balancer->import_state("copy1", sent, "speculate");
+  stand.balancer->import_state("copy2", sent, "rebalance");
+  stand.balancer->import_state("copy3", sent, kDrain);
+  stand.balancer->import_state("copy4", {}, kPerson);
+  CHECK(stand.balancer->export_state("copy1")->migrated == 0.0);
+  CHECK_FALSE(stand.balancer->export_state("copy1")->rebalanced);
+  CHECK(stand.balancer->export_state("copy2")->rebalanced);
+  const std::optional<policy::CategoryState> drained = stand.balancer->export_state("copy3");
+  CHECK_FALSE(drained->migrated);
+  CHECK(drained->category == policy::Category::cc);
+  CHECK(drained->seen == sent->seen);
+  CHECK(drained->converged == sent->converged);
+  CHECK(stand.balancer->export_state("copy4")->category == policy::Category::pc);
+  CHECK(stand.balancer->export_state("copy4")->seen == 0);
 }
 
 TEST_CASE("a life that makes no sense leaves what the move itself says") {
@@ -219,7 +221,7 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
     ctrl::spawn(stand.io, "test", life);
     stand.run();
     CHECK(is_taken);
-    return stand.balancer->export_state(id);
+    return stand.balancer->export_state(id).value();
   };
   std::string sent;
   auto give = [&]() -> Async<void> {
@@ -228,14 +230,14 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
   };
   ctrl::spawn(stand.io, "test", give);
   stand.run();
-  CHECK(take("copy", sent).at("category") == "CC");
+  CHECK(take("copy", sent).category == policy::Category::cc);
   for (const char* text : {"", "{", "[]", "{}", "{\"marks\":7}", "{\"marks\":{\"category\":1}}"}) {
-    const boost::json::object marks = take("other", text);
-    CHECK(marks.at("category") == "PC");
-    CHECK(marks.at("migrated_age") == 0.0);
+    const policy::CategoryState marks = take("other", text);
+    CHECK(marks.category == policy::Category::pc);
+    CHECK(marks.migrated == 0.0);
   }
   stand.balancer->forget_state("copy");
-  CHECK(stand.balancer->export_state("copy").empty());
+  CHECK_FALSE(stand.balancer->export_state("copy"));
 }
 
 TEST_CASE("a host shows what each gives to jobs, and who takes none or none yet") {

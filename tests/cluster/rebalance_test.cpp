@@ -228,8 +228,7 @@ TEST_CASE("a worker of a swarm follows its managers, and nobody else") {
 
 TEST_CASE("a container is rebalanced once") {
   Ordered stand;
-  REQUIRE(stand.balancer->import_state("a", stand.balancer->export_state("a"), "rebalance")
-              .has_value());
+  stand.balancer->import_state("a", stand.balancer->export_state("a"), "rebalance");
   CHECK(stand.order('2', "a", '4') == "the container was rebalanced already");
 }
 

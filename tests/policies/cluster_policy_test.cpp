@@ -98,8 +98,7 @@ TEST_CASE("a host follows the plan of its own policy alone, and only where that 
   CHECK(order("rebalance").find("cluster-policy is evenly on this host") == 0);
   CHECK(order("unheard").find("must be rebalance or balance or even") != std::string::npos);
   for (int moves = 1; moves <= 2; ++moves) {
-    REQUIRE(
-        stand.balancer->import_state("a", stand.balancer->export_state("a"), "even").has_value());
+    stand.balancer->import_state("a", stand.balancer->export_state("a"), "even");
   }
   CHECK(order("even") == "the container has seen enough");
   stand.host.config_.balance.max_moves = 3;

@@ -289,5 +289,32 @@ TEST_CASE("each round is told in a sentence") {
   CHECK(explain("rebalance", "{}", "a") == "the recorded state is damaged");
 }
 
+TEST_CASE("an order is read as it was written, its state as it was recorded") {
+  const std::string state = R"({"now":0,"workers":[{"id":"h1","containers":[]}]})";
+  const std::string text = render_order({"c1", "h2", "rebalance", state});
+  CHECK(text == R"({"container":"c1","target":"h2","cause":"rebalance","state":)" + state + "}");
+  const Result<OrderedMove> order = parse_order(text, {"rebalance", "balance"});
+  REQUIRE(order.has_value());
+  CHECK(order->container == "c1");
+  CHECK(order->target == "h2");
+  CHECK(order->cause == "rebalance");
+  CHECK(order->state == state);
+  const std::string bare = render_order({"c1", "h2", "balance", ""});
+  CHECK(bare == R"({"container":"c1","target":"h2","cause":"balance"})");
+  CHECK(parse_order(bare, {"balance"})->state.empty());
+}
+
+TEST_CASE("an order that makes no sense is refused, with the member's name") {
+  const auto complaint = [](const std::string& text) {
+    const Result<OrderedMove> order = parse_order(text, {"rebalance", "balance"});
+    return order ? std::string() : order.error().message();
+  };
+  CHECK_FALSE(complaint("{").empty());
+  CHECK(complaint(R"({"target":"h2","cause":"balance"})").find("container") == 0);
+  CHECK(complaint(R"({"container":"c1","target":7,"cause":"balance"})").find("target") == 0);
+  CHECK(complaint(R"({"container":"c1","target":"h2","cause":"person"})") ==
+        "cause: must be rebalance or balance");
+}
+
 }  // namespace
 }  // namespace flowcon::cluster::policy
