@@ -120,9 +120,8 @@ class Cluster : public ctrl::Extension {
     return queue_.cores_of(id);
   }
 
-  void add_status(boost::json::object& status) const override {
-    const auto counts = queue_.counts();
-    if (counts) status["queue"] = {{"waiting", counts->waiting}, {"running", counts->running}};
+  [[nodiscard]] std::optional<ctrl::QueueCounts> queue_counts() const override {
+    return queue_.counts();
   }
 
   void add_metrics(ctrl::Exposition& out) const override {

@@ -3,7 +3,7 @@
 // these interfaces and nothing behind them.
 #pragma once
 
-#include <boost/json/object.hpp>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -112,6 +112,12 @@ class LocalHost {
   virtual Async<Result<void>> forget_history(std::string id) = 0;
 };
 
+/// Jobs of a host that have not ended.
+struct QueueCounts {
+  std::size_t waiting = 0;
+  std::size_t running = 0;
+};
+
 /// What the daemon calls, all on the loop.
 class Extension {
  public:
@@ -147,8 +153,8 @@ class Extension {
   [[nodiscard]] virtual std::optional<double> promised_cores(const std::string&) const {
     return std::nullopt;
   }
-  /// What it adds to the status.
-  virtual void add_status(boost::json::object&) const {}
+  /// Jobs of the queue across hosts; empty: there is none, or it is not known yet.
+  [[nodiscard]] virtual std::optional<QueueCounts> queue_counts() const { return std::nullopt; }
   /// What it adds to /metrics.
   virtual void add_metrics(Exposition&) const {}
   /// Once, when the daemon is about to stop and before end(): brings what is under way to where it

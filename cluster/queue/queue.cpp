@@ -226,9 +226,9 @@ std::optional<double> Queue::cores_of(const std::string& id) const {
   return found->second->entry.cores;
 }
 
-std::optional<Queue::Counts> Queue::counts() const {
+std::optional<ctrl::QueueCounts> Queue::counts() const {
   if (owner_.jobs().open().empty() && owner_.jobs().ended().empty()) return std::nullopt;
-  Counts counts;
+  ctrl::QueueCounts counts;
   for (const auto& [id, job] : owner_.jobs().open()) {
     if (job->group) continue;
     ++(job->entry.state == JobState::waiting ? counts.waiting : counts.running);

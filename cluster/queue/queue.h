@@ -63,11 +63,7 @@ class Queue {
   /// The cores that a running job asked for; empty where nobody said, or it is no job.
   [[nodiscard]] std::optional<double> cores_of(const std::string& id) const;
   /// Jobs that wait and jobs that run; empty where there are none and never were any.
-  struct Counts {
-    std::size_t waiting = 0;
-    std::size_t running = 0;
-  };
-  [[nodiscard]] std::optional<Counts> counts() const;
+  [[nodiscard]] std::optional<ctrl::QueueCounts> counts() const;
   /// Tasks of other hosts' jobs that have ended here and are not on their way home yet.
   [[nodiscard]] std::int64_t unreturned() const;
 

@@ -271,7 +271,8 @@ std::string status_of(const Snapshot& seen, std::size_t recent) {
     containers.push_back(container_of(seen, seen.roster.jobs.at(id), recent));
   }
   body["containers"] = std::move(containers);
-  if (seen.extension != nullptr) seen.extension->add_status(body);
+  const auto queue = seen.extension != nullptr ? seen.extension->queue_counts() : std::nullopt;
+  if (queue) body["queue"] = {{"waiting", queue->waiting}, {"running", queue->running}};
   return render_json(body);
 }
 

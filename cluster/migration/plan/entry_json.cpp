@@ -68,6 +68,11 @@ Result<Entry> read_entry(const json::value& said) {
   return render_json(said).size() > kMaxEntryBytes ? too_large() : entry_in(said);
 }
 
+std::optional<double> running_for(const json::value& said) {
+  const json::value& seconds = member(said, "running_for");
+  return seconds.is_number() ? std::optional(seconds.to_number<double>()) : std::nullopt;
+}
+
 json::object to_json(const Entry& entry) {
   return {{"id", entry.id},
           {"side", name(entry.side)},

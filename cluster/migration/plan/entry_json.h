@@ -5,6 +5,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,10 @@ inline constexpr std::size_t kMaxEntryBytes = 4096;
 
 /// The same of one that is a part of what a peer says.
 [[nodiscard]] Result<Entry> read_entry(const boost::json::value& said);
+
+/// What a peer says besides its entry: how long its copy runs already, in seconds. Empty: it does
+/// not say.
+[[nodiscard]] std::optional<double> running_for(const boost::json::value& said);
 
 /// What read_entry() reads back as the same; and parse_entry(), what is rendered.
 [[nodiscard]] boost::json::object to_json(const Entry& entry);

@@ -5,7 +5,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
-#include "base/json_reader.h"
 #include "base/text.h"
 #include "cluster/migration/plan/entry_json.h"
 
@@ -75,11 +74,9 @@ void Move::hear(const Result<Entry>& theirs) {
   if (is_news) wake();
 }
 
-void Move::hear_running(const json::value& said) {
-  const json::value& running = member(said, "running_for");
-  if (!running.is_number() || !saving.stopped_at || account.stopped_seconds) return;
-  account.stopped_seconds =
-      clock.steady() - *saving.stopped_at - std::max(0.0, running.to_number<double>());
+void Move::hear_running(std::optional<double> seconds) {
+  if (!seconds || !saving.stopped_at || account.stopped_seconds) return;
+  account.stopped_seconds = clock.steady() - *saving.stopped_at - std::max(0.0, *seconds);
 }
 
 bool Move::is_on_its_way_back() const {

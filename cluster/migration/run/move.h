@@ -156,8 +156,9 @@ struct Move : Verdicts {
   void keep_written();
   /// What the other side says of itself, at any time.
   void hear(const Result<Entry>& theirs);
-  /// Source: how long the copy runs already, whoever asked whom; each side by its own clock.
-  void hear_running(const boost::json::value& said);
+  /// Source: how long the copy runs already, in seconds, whoever asked whom; each side by its own
+  /// clock. Empty: the other side does not say.
+  void hear_running(std::optional<double> seconds);
 
   /// A job's task is born, or what it has written goes home: its copy on the source does not run.
   [[nodiscard]] bool is_of_task() const {

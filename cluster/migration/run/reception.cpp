@@ -484,7 +484,7 @@ Async<Response> Reception::take_report(std::string id, std::string body, std::st
     if (speaker.empty() || speaker != move->other())
       co_return failure(403, "it is not your migration");
     move->hear(read_entry(member(*said, "entry")));
-    move->hear_running(*said);
+    move->hear_running(running_for(*said));
     co_return answer_of(*move);
   }
   const Result<ctrl::store::Migration> row = co_await world_.rows.find(std::move(id));

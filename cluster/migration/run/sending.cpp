@@ -124,7 +124,7 @@ Async<bool> Sender::report(MovePtr move) {
   const Result<json::value> said = parse_json(answer->body);
   if (!said) co_return false;
   move->hear(read_entry(member(*said, "entry")));
-  move->hear_running(*said);
+  move->hear_running(running_for(*said));
   if (asks && !has_compared(move->plan, *said)) {
     move->give_up = name + " refuses: " + kOtherUsers;
     co_return true;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/json.h"
 #include "ctrl/await.h"
 #include "tests/ctrl/daemon/world.h"
 #include "tests/support/catch.h"
@@ -60,6 +61,9 @@ class EarlyB : public ctrl::Extension {
   }
   [[nodiscard]] std::optional<double> promised_cores(const std::string&) const override {
     return 4;
+  }
+  [[nodiscard]] std::optional<ctrl::QueueCounts> queue_counts() const override {
+    return is_over_ ? std::optional(ctrl::QueueCounts{2, 1}) : std::nullopt;
   }
   Async<void> settle(double) override { co_return; }
   void end() override {}
@@ -157,6 +161,19 @@ TEST_CASE("one that has begun beside another has what that leaves until it ends"
   is_over = true;
   host.pass();
   CHECK(2 * std::stoi(host.weight("b")) > std::stoi(host.weight("a")));
+  host.end();
+}
+
+TEST_CASE("the status says how many jobs of the queue there are, where that is known") {
+  Host host;
+  host.begin();
+  bool is_known = false;
+  host.daemon->extend(std::make_unique<EarlyB>(is_known));
+  REQUIRE(host.ask("GET", "/v1/status") == 200);
+  CHECK_FALSE(host.json().as_object().contains("queue"));
+  is_known = true;
+  REQUIRE(host.ask("GET", "/v1/status") == 200);
+  CHECK(render_json(host.json().at("queue")) == R"({"waiting":2,"running":1})");
   host.end();
 }
 

@@ -30,6 +30,14 @@ std::string error_with(const char* name, const boost::json::value& value) {
   return parsed ? "" : parsed.error().message();
 }
 
+TEST_CASE("how long a copy runs is a number, or it is not said") {
+  CHECK(running_for(boost::json::object{{"running_for", 2.5}}) == 2.5);
+  CHECK(running_for(boost::json::object{{"running_for", 3}}) == 3.0);
+  CHECK_FALSE(running_for(boost::json::object{{"running_for", "inf"}}));
+  CHECK_FALSE(running_for(boost::json::object{{"entry", 1}}));
+  CHECK_FALSE(running_for(7));
+}
+
 TEST_CASE("an entry is read back as it was written") {
   const std::string text = render(some_entry());
   CHECK(text ==
