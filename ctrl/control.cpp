@@ -14,6 +14,27 @@ namespace {
 constexpr std::array<std::string_view, 4> kValues = {"weight", "floor", "ceiling", "only-grow"};
 constexpr double kLongestPin = 10.0 * 366 * 86400;  // ten years; a typing error, not a plan
 
+Result<void> merge(Control& control, const json::object& values) {
+  Control merged = control;
+  for (const auto& member : values) {
+    const std::string key{std::string_view(member.key())};
+    if (std::find(kValues.begin(), kValues.end(), key) == kValues.end()) {
+      return bad_input("set takes weight, floor, ceiling and only-grow, not " + printable(key, 80));
+    }
+    if (!member.value().is_string()) return bad_input(key + " must be a string");
+    const std::string value(member.value().get_string());
+    if (value == "none") {
+      merged.values.erase(key);
+      continue;
+    }
+    Settings probe;
+    if (auto taken = take_setting(probe, key, value); !taken) return wrap(taken.error(), key);
+    merged.values[key] = value;
+  }
+  control = std::move(merged);
+  return {};
+}
+
 Result<json::object> parse_object(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return json::object();
   Result<json::value> parsed = parse_json(text);
@@ -50,9 +71,8 @@ Result<Control> parse_control(std::string_view text) {
     control.pin = Pin{std::clamp(*real_of(member(pin, "limit")), 1e-6, 1.0), {}};
     if (member(pin, "until").is_number()) control.pin->until = real_of(member(pin, "until"));
   }
-  if (const json::object& values = object_of(member(*body, "values")); !values.empty()) {
-    if (auto merged = merge_values(control, render_json(values)); !merged) return merged.error();
-  }
+  const Result<void> merged = merge(control, object_of(member(*body, "values")));
+  if (!merged) return merged.error();
   return control;
 }
 
@@ -87,24 +107,7 @@ Result<void> merge_values(Control& control, std::string_view text) {
   if (!body) return body.error();
   if (body->empty())
     return bad_input("nothing to set; set takes weight, floor, ceiling and only-grow");
-  Control merged = control;
-  for (const auto& member : *body) {
-    const std::string key{std::string_view(member.key())};
-    if (std::find(kValues.begin(), kValues.end(), key) == kValues.end()) {
-      return bad_input("set takes weight, floor, ceiling and only-grow, not " + printable(key, 80));
-    }
-    if (!member.value().is_string()) return bad_input(key + " must be a string");
-    const std::string value(member.value().get_string());
-    if (value == "none") {
-      merged.values.erase(key);
-      continue;
-    }
-    Settings probe;
-    if (auto taken = take_setting(probe, key, value); !taken) return wrap(taken.error(), key);
-    merged.values[key] = value;
-  }
-  control = std::move(merged);
-  return {};
+  return merge(control, *body);
 }
 
 Settings with_values(Settings labels, const Control& control) {

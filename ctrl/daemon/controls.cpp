@@ -29,6 +29,16 @@ Async<Result<void>> Controls::read() {
   co_return Result<void>();
 }
 
+Controls::Chosen Controls::chosen_in(store::Choice row) {
+  Result<Control> control = parse_control(row.control);
+  return {std::move(row), std::move(control)};
+}
+
+void Controls::keep(store::Choice choice) {
+  Chosen chosen = chosen_in(std::move(choice));
+  choices_.insert_or_assign(chosen.row.id, chosen);
+}
+
 store::Choice Controls::choice_of(const std::string& id) const {
   store::Choice none;
   none.id = id;
@@ -37,7 +47,7 @@ store::Choice Controls::choice_of(const std::string& id) const {
 
 std::optional<store::Choice> Controls::find(const std::string& id) const {
   const auto found = choices_.find(id);
-  return found == choices_.end() ? std::nullopt : std::optional(found->second);
+  return found == choices_.end() ? std::nullopt : std::optional(found->second.row);
 }
 
 bool Controls::is_released(const std::string& id) const { return choice_of(id).released; }
@@ -45,7 +55,9 @@ bool Controls::is_released(const std::string& id) const { return choice_of(id).r
 std::string Controls::adopted_with(const std::string& id) const { return choice_of(id).settings; }
 
 Control Controls::of(const std::string& id) const {
-  Result<Control> control = parse_control(choice_of(id).control);
+  const auto found = choices_.find(id);
+  if (found == choices_.end()) return {};
+  const Result<Control>& control = found->second.control;
   if (control) return *control;
   log::warning("cannot read the overrides of container " + printable(id, 12) + ": " +
                control.error().message());
@@ -56,13 +68,18 @@ Async<Result<void>> Controls::save(std::string id, Control control) {
   store::Choice choice = choice_of(id);
   choice.control = render_control(control);
   if (is_empty(choice)) return forget(std::move(id));
-  return save(std::move(choice));
+  Chosen chosen{std::move(choice), std::move(control)};
+  return write(std::move(chosen));
 }
 
 Async<Result<void>> Controls::save(store::Choice choice) {
-  auto write = [this, choice] { return store_.save_choice(choice); };
+  return write(chosen_in(std::move(choice)));
+}
+
+Async<Result<void>> Controls::write(Chosen chosen) {
+  auto write = [this, row = chosen.row] { return store_.save_choice(row); };
   Result<void> saved = co_await effects_.run(std::move(write));
-  if (saved) keep(std::move(choice));
+  if (saved) choices_.insert_or_assign(chosen.row.id, chosen);
   co_return saved;
 }
 

@@ -47,16 +47,24 @@ class Controls {
   /// In the background; where it cannot be saved the pin ends again after a restart.
   void save_ended_pin(const std::string& id, const Control& control);
   /// It holds, saved or not.
-  void keep(store::Choice choice) { choices_[choice.id] = std::move(choice); }
+  void keep(store::Choice choice);
 
  private:
+  /// What a person chose, and the row that keeps it.
+  struct Chosen {
+    store::Choice row;
+    Result<Control> control;  ///< no control where the row's cannot be read
+  };
+
+  [[nodiscard]] static Chosen chosen_in(store::Choice row);
   [[nodiscard]] store::Choice choice_of(const std::string& id) const;
+  Async<Result<void>> write(Chosen chosen);
   Async<void> save_later(std::string id, Control control);
 
   boost::asio::io_context& io_;
   Effects& effects_;
   store::Store& store_;
-  std::map<std::string, store::Choice> choices_;
+  std::map<std::string, Chosen> choices_;
   Absences absences_;
   bool is_all_paused_ = false;
 };
