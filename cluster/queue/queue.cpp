@@ -89,17 +89,30 @@ Result<void> take_workers(JobEntry& entry, const std::string& text, bool may_par
   return {};
 }
 
-// The members of the body of `set` as labels have them. Errors: what is wrong with which.
-Result<JobEntry> with_settings(const JobEntry& entry, const json::object& said, bool may_park) {
+// The members of the body of `set`; one without a value is no text.
+using Wishes = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+// Empty: it is no object, or has none.
+Wishes wishes_in(const std::string& body) {
+  Wishes said;
+  const Result<json::value> read = parse_json(body);
+  if (!read) return said;
+  for (const auto& [key, value] : object_of(*read)) {
+    said.emplace_back(key, value.is_string() ? std::optional(text_of(value)) : std::nullopt);
+  }
+  return said;
+}
+
+// As labels have them. Errors: what is wrong with which.
+Result<JobEntry> with_settings(const JobEntry& entry, const Wishes& said, bool may_park) {
   if (is_closed(entry.state)) {
     return bad_input("job " + entry.name + " is " + name(entry.state) +
                      ": it cannot be changed; docker rm it and submit it again");
   }
   JobEntry next = entry;
-  for (const auto& [key, value] : said) {
-    const std::string name(key);
-    if (!value.is_string()) return bad_input(printable(name, 40) + " must be text");
-    const std::string text(value.get_string());
+  for (const auto& [name, value] : said) {
+    if (!value) return bad_input(printable(name, 40) + " must be text");
+    const std::string& text = *value;
     if (name != "request" && name != "priority" && name != "retries" && name != "workers") {
       return bad_input("there is no setting " + printable(name, 40) +
                        "; set takes request, priority, retries and workers");
@@ -485,17 +498,18 @@ Async<Response> Queue::restart(Call call) {
 }
 
 Async<Response> Queue::set(Call call) {
-  const Result<json::value> said = parse_json(call.body);
-  if (!said || !said->is_object() || said->get_object().empty()) {
+  const Wishes settings = wishes_in(call.body);
+  if (settings.empty()) {
     co_return failure(422, "set takes a JSON object with request, priority, retries or workers");
   }
   const Result<JobPtr> job = owner_.jobs().find(call.name);
   if (!job) co_return unknown(job.error());
-  const json::object settings = said->get_object();
   const bool may_park = world_.host.config().queue.park;
   const Result<JobEntry> tried = with_settings((*job)->entry, settings, may_park);
   if (!tried) co_return failure(is_closed((*job)->entry.state) ? 409 : 422, tried.error().what);
-  const bool asks = settings.contains("request") || settings.contains("workers");
+  const bool asks = std::any_of(settings.begin(), settings.end(), [](const auto& one) {
+    return one.first == "request" || one.first == "workers";
+  });
   const std::string hopeless = asks ? owner_.sizing().why_hopeless(**job, *tried) : "";
   if (!hopeless.empty()) co_return failure(422, hopeless);
   std::string name = std::move(call.name);
