@@ -12,6 +12,7 @@ namespace flowcon::ctrl {
 namespace {
 
 constexpr std::array<std::string_view, 4> kValues = {"weight", "floor", "ceiling", "only-grow"};
+constexpr double kLeastPin = 1e-6;
 constexpr double kLongestPin = 10.0 * 366 * 86400;  // ten years; a typing error, not a plan
 
 Result<void> merge(Control& control, const json::object& values) {
@@ -68,7 +69,7 @@ Result<Control> parse_control(std::string_view text) {
   control.is_paused = is_true(member(*body, "paused"));
   if (const json::value& pin = member(*body, "pin"); pin.is_object()) {
     if (!member(pin, "limit").is_number()) return bad_input("the pin is incomplete");
-    control.pin = Pin{std::clamp(*real_of(member(pin, "limit")), 1e-6, 1.0), {}};
+    control.pin = Pin{std::clamp(*real_of(member(pin, "limit")), kLeastPin, 1.0), {}};
     if (member(pin, "until").is_number()) control.pin->until = real_of(member(pin, "until"));
   }
   const Result<void> merged = merge(control, object_of(member(*body, "values")));
@@ -98,7 +99,7 @@ Result<Pin> parse_pin(std::string_view text, double now) {
     }
   }
   if (!limit) return bad_input("pin needs a share of the host: {\"cpu\":\"0.5\"}");
-  pin.limit = *limit;
+  pin.limit = std::max(*limit, kLeastPin);
   return pin;
 }
 
