@@ -18,7 +18,7 @@ struct AcceptPolicy : ctrl::Accept {
 
 /// What the engine gets must be `body` rendered again, never the peer's own text: engines read
 /// members without regard to case and may take the first of two that we take the last of. Paths are
-/// judged as they are written: where links lead is asked by unfit_paths (migrator_state.h).
+/// judged as they are written: where links lead is asked by unfit_paths (run/host_files.h).
 ///
 /// Every reason why `body`, of a POST /containers/create, is not accepted, in words for people;
 /// empty: it is. Linear in its size; at most kMaxRefusals reasons.
