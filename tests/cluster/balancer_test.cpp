@@ -228,9 +228,16 @@ TEST_CASE("a life that makes no sense leaves what the move itself says") {
     const Result<std::string> text = co_await lives.export_life("a");
     sent = *text;
   };
+  stand.now += 7;
   ctrl::spawn(stand.io, "test", give);
   stand.run();
-  CHECK(take("copy", sent).category == policy::Category::cc);
+  CHECK(sent.find(R"("seen_age":7,"converged_age":7,"migrated_age":null)") != std::string::npos);
+  stand.now += 100;  // the way is no part of the ages
+  const policy::CategoryState copy = take("copy", sent);
+  CHECK(copy.category == policy::Category::cc);
+  CHECK(copy.seen == -7);
+  CHECK(copy.converged == -7.0);
+  CHECK(copy.migrated == 0.0);
   for (const char* text : {"", "{", "[]", "{}", "{\"marks\":7}", "{\"marks\":{\"category\":1}}"}) {
     const policy::CategoryState marks = take("other", text);
     CHECK(marks.category == policy::Category::pc);

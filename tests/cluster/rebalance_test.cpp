@@ -139,6 +139,8 @@ TEST_CASE("a person is shown the plan, and nothing is moved") {
                                              host_id('1') +
                                              R"(","to_name":"h1","state":"planned","error":""}])");
   CHECK(plan.at("due").as_bool());
+  CHECK(plan.at("balance_factor").to_number<int>() == 1);
+  CHECK(plan.at("branch") == "idle");
   CHECK(stand.network.orders().empty());
   const auto done = stand.person("POST rebalance");
   CHECK(done.at("moves").at(0).at("state") == "begun");

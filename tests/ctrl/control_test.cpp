@@ -30,6 +30,10 @@ TEST_CASE("a state that is not control is an error") {
 TEST_CASE("a pin is a share, for a time or for good") {
   CHECK(*parse_pin(R"({"cpu":"0.5","for":"7200"})", 1000) == Pin{0.5, 8200});
   CHECK(*parse_pin(R"({"cpu":"1"})", 1000) == Pin{1, {}});
+  // As it is read back after a restart.
+  Control least;
+  least.pin = *parse_pin(R"({"cpu":"0.000000001"})", 1000);
+  CHECK(*parse_control(render_control(least)) == least);
 }
 
 TEST_CASE("a wrong pin is refused with the reason") {

@@ -11,7 +11,10 @@ TEST_CASE("set changes what a waiting job asks for, and refuses what is wrong") 
   const std::string id = bench.submit("vae", "cpu=2,mem=1G");
   CHECK_FALSE(bench.engine.runs(id));
   CHECK(bench.call("POST", "/v1/queue/vae/set", R"({"request":"cpu=two"})").status == 422);
-  CHECK(bench.call("POST", "/v1/queue/vae/set", R"({"color":"red"})").status == 422);
+  for (const char* body : {"", "{", "[]", "{}", R"({"color":"red"})", R"({"retries":1})"}) {
+    INFO(body);
+    CHECK(bench.call("POST", "/v1/queue/vae/set", body).status == 422);
+  }
   CHECK(bench.call("POST", "/v1/queue/other/set", R"({"retries":"1"})").status == 404);
   CHECK(bench.call("POST", "/v1/queue/vae/set", R"({"request":"cpu=1"})").status == 200);
   bench.run(3);

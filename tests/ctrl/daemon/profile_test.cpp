@@ -3,6 +3,7 @@
 #include "ctrl/daemon/profile.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <variant>
@@ -273,6 +274,8 @@ TEST_CASE("profiles come in parts, and damaged rows are left out") {
     put("negative", "{}", R"({"mem":-1})");
     put("no number", "{}", R"({"mem":"1"})");
     put("no utf-8 \xff", "{}", R"({"mem":2})");
+    ended = std::numeric_limits<double>::infinity();
+    put("no end", "{}", R"({"mem":1})");
   }
   host.begin();
   std::vector<std::string> keys;
