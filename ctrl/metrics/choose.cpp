@@ -9,50 +9,11 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "ctrl/metrics/behaviour.h"
 #include "ctrl/metrics/words.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
-
-constexpr double kWandering = 0.35;  // below this share of its range a trend may be chance
-
-/// -1 to 1: how far the series fell (negative) or rose between its first and last values, as a
-/// share of its range.
-double trend_of(const Series& series) {
-  const double range = series.high - series.low;
-  if (series.finite < 2 || !(range > 0) || !std::isfinite(range)) return 0;
-  const double trend = (series.late() - series.early()) / range;
-  return std::isfinite(trend) ? std::clamp(trend, -1.0, 1.0) : 0;
-}
-
-bool is_constant(const Series& series) { return series.finite >= 2 && series.low == series.high; }
-
-/// From one end of its range to the other: a loss that falls fast at first and then slowly, whose
-/// first few values are no measure of where it began.
-bool crosses_range(const Series& series, bool falls) {
-  const double near = (series.high - series.low) / 10;
-  const double from = falls ? series.high - series.first_value : series.first_value - series.low;
-  const double to = falls ? series.late() - series.low : series.high - series.late();
-  return from <= near && to <= near;
-}
-
-/// From one end to the other nearly step by step.
-bool goes_one_way(const Series& series) {
-  const std::uint64_t steps = series.rises + series.falls;
-  return steps >= 8 && std::max(series.rises, series.falls) * 10 >= steps * 8 &&
-         crosses_range(series, series.falls >= series.rises);
-}
-
-/// Neither rises nor falls by more than chance.
-bool wanders(const Series& series) {
-  return std::abs(trend_of(series)) < kWandering && !goes_one_way(series);
-}
-
-/// Goes on by the same step nearly always: a counter, a clock, a schedule.
-bool is_clockwork(const Series& series) {
-  const std::uint64_t steps = series.rises + series.falls;
-  return steps >= 4 && series.equal_steps * 10 >= steps * 8;
-}
 
 /// Only ever rises, without bound in sight: time, tokens seen.
 bool is_accumulating(const Series& series) {
@@ -104,6 +65,13 @@ class Tally {
   std::vector<Reason>* reasons_;
 };
 
+/// The last validation's value, on each line until the next one.
+bool is_repeated(const Series& series) {
+  const std::uint64_t moves = series.rises + series.falls;
+  return series.traits.phase == Phase::eval && moves > 0 && series.finite >= kValuesThatTell &&
+         moves * 3 <= series.finite;
+}
+
 void count_unknown(const Series& series, Tally& tally) {
   if (series.finite < 4) {
     tally.add(-6, "its name says nothing, and there are too few values to tell by");
@@ -139,6 +107,8 @@ void count_behaviour(const Series& series, Tally& tally) {
   if (series.finite == 0 && series.added > 1) tally.add(-5, "it is never a number");
   if (is_bar_of_percent(series))
     tally.add(-6, "a percentage that only rises, as of a progress bar");
+  if (hardly_changes(series)) tally.add(-4, "it hardly ever changes, as a setting or a flag");
+  if (is_repeated(series)) tally.add(-1, "it is printed again and again until it is measured anew");
   if (is_clockwork(series)) tally.add(-6, "it goes on by the same step, as a counter or a clock");
   if (is_wall_clock(series)) tally.add(-20, "it is the time of day");
   const double trend = trend_of(series);
@@ -250,14 +220,6 @@ bool has_twins(const std::vector<std::unique_ptr<Series>>& all) {
   return false;
 }
 
-constexpr std::uint64_t kValuesThatMove = 30;   // of one that learns
-constexpr std::uint64_t kValuesOfRest = 8;      // the same all the time: of none that learns
-constexpr std::uint64_t kValuesOfLoneRest = 3;  // and where nothing counts
-constexpr std::uint64_t kEpochsThatCount = 3;   // on lines of their own, between its values
-constexpr double kDoubtful = 0.15;
-constexpr double kValuesThatTell = 12;  // of a series whose name says nothing
-constexpr double kErrorWeight = 9;      // of "error", by its name
-constexpr double kMostFall = 1e-8;      // of few values of a metric
 constexpr std::size_t kBarsThatTell = 3;
 constexpr std::size_t kFineFactor = 3;
 constexpr double kHidden = -100;
@@ -384,7 +346,8 @@ GoalGuess judge_goal(const Series& series) {
   if (info.weight > kNamedWeight && series.finite >= 2 && series.high < 0 && wanders(series)) {
     return {Goal::max, true, "because it is below 0, as a likelihood is, and goes nowhere"};
   }
-  if (trend > 0 && !(series.traits.nameless && wanders(series))) {
+  const bool may_wander = series.traits.nameless && !crosses_range(series, false);
+  if (trend > 0 && !(may_wander && wanders(series))) {
     return {Goal::max, true, "because it rose"};
   }
   return {Goal::min, true, trend < 0 ? "because it fell" : "for want of a sign"};
@@ -415,63 +378,6 @@ std::vector<Reason> explain_score(const Series& series,
   std::vector<Reason> reasons;
   (void)score_of(series, all, query, habits_of(all), &reasons);
   return reasons;
-}
-
-namespace {
-
-/// What services, builds and searches print as well, or what nothing comes of.
-bool is_doubtful(const Series& series) {
-  const SeriesTraits& traits = series.traits;
-  // Nothing on its lines counts, nor do headings between them.
-  const bool is_alone = traits.grain == Grain::none && series.epoch_moves < kEpochsThatCount;
-  const bool is_whole = series.integers == series.finite;
-  const bool is_higher_better = traits.info.better == Better::higher;
-  // An accuracy that was never computed; a loss that is no number from the start is one.
-  if (series.finite == 0) return is_higher_better;
-  const bool may_rest = traits.info.plain && traits.info.weight < kRewardWeight;
-  const std::uint64_t rest = is_alone ? kValuesOfLoneRest : kValuesOfRest;
-  if (is_constant(series) && series.finite >= rest && !may_rest) return true;
-  // "0 errors": a count of what never happened.
-  const bool is_nothing = is_constant(series) && series.high == 0 && is_whole;
-  if (is_nothing && lower(traits.name).find("error") != std::string::npos) return true;
-  if (traits.of_fold) return true;
-  // A record goes one way.
-  if (traits.info.is_best && series.finite >= kValuesOfRest && wanders(series)) return true;
-  if (!is_alone) return false;
-  if (traits.of_report) return true;
-  // "error= 7.55D-02", and 2.88D-10 some lines on: a solver's residual.
-  const bool may_be_residual =
-      traits.info.weight <= kErrorWeight && series.finite <= kValuesThatMove;
-  if (may_be_residual && series.low > 0 && series.low < kMostFall * series.high) return true;
-  if (is_whole && series.finite <= 2) return true;
-  // "Hit:3" of packages, "Score: 50/100": of what does not go on.
-  if (is_whole && is_higher_better && !traits.percent && traits.info.weight < kRewardWeight) {
-    return true;
-  }
-  if (traits.nameless && !goes_one_way(series)) return true;
-  // "dev f1" on its plateau is the metric of a training all the same.
-  return series.finite > kValuesThatMove && !is_constant(series) && wanders(series) &&
-         traits.info.phase == Phase::none;
-}
-
-}  // namespace
-
-double confidence_of(const std::vector<Scored>& ranked, const Series* chosen) {
-  const auto own = std::find_if(ranked.begin(), ranked.end(),
-                                [&](const Scored& scored) { return scored.series == chosen; });
-  if (own == ranked.end()) return 0;
-  double first = std::clamp((own->score + 1) / 12, 0.05, 1.0);
-  // What only its behaviour speaks for needs time to show it.
-  const Series& best = *own->series;
-  if (best.traits.info.role == Role::unknown) {
-    first *= std::min(1.0, static_cast<double>(best.finite) / kValuesThatTell);
-  }
-  if (is_doubtful(best)) first *= kDoubtful;
-  if (ranked.size() < 2) return first;
-  // Half of it rests on the distance to the best other one: four points are beyond doubt.
-  const Scored& other = own == ranked.begin() ? ranked[1] : ranked[0];
-  const double margin = std::clamp((own->score - other.score) / 4, 0.0, 1.0);
-  return first * (0.5 + 0.5 * margin);
 }
 
 }  // namespace flowcon::ctrl::metrics

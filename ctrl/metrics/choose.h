@@ -40,7 +40,4 @@ struct GoalGuess {
                                                 const std::vector<std::unique_ptr<Series>>& all,
                                                 const NameQuery& query);
 
-/// 0 to 1: how sure it is that `chosen`, one of `ranked`, is the right one.
-[[nodiscard]] double confidence_of(const std::vector<Scored>& ranked, const Series* chosen);
-
 }  // namespace flowcon::ctrl::metrics

@@ -9,6 +9,7 @@
 
 #include "ctrl/metrics/choose.h"
 #include "ctrl/metrics/collector.h"
+#include "ctrl/metrics/doubt.h"
 #include "ctrl/metrics/number.h"
 
 namespace flowcon::ctrl::metrics {

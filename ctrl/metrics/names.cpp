@@ -158,6 +158,8 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
   if (has_pair(words, "error", "count") || has_pair(words, "errors", "count")) tally.decoy = true;
   if (has_pair(words, "learning", "rate") || has_pair(words, "sampling", "rate"))
     tally.decoy = true;
+  // Of a sampler: how many of its proposals it takes.
+  if (has_pair(words, "acc", "prob") || has(words, "acceptance")) tally.decoy = true;
   // "batch_cost" is time; "Batch cost" is what a batch costs.
   const bool is_of_time = has(words, "reader") || has(words, "data") ||
                           (is_joined && (has(words, "batch") || has(words, "step")));
