@@ -309,9 +309,10 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
   bool seen_metric = false;  // counters behind the first value tell no more than those before it
   const bool has_ratio =
       std::any_of(fields.begin(), fields.end(), [](const Field& field) { return field.has_total; });
-  // What a counter is takes a look at the whole line.
-  const std::size_t most = now_.whole > kLongLine ? kCountersOfLongLine : fields.size();
-  for (std::size_t i = 0; i < std::min(fields.size(), most); ++i) {
+  // What a counter is takes a look at the whole line; they stand at its ends.
+  const std::size_t ends = now_.whole > kLongLine ? kCountersOfLongLine : fields.size();
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i >= ends && i + ends < fields.size()) continue;
     const Field& field = fields[i];
     const Judged& judged = judged_[i];
     const Role role = judged.info.role;

@@ -116,6 +116,17 @@ bool is_listed(std::string_view text, const Field& field) {
          field.at == equals + 1 && end_of_number(text, field.at) == text.size();
 }
 
+/// The slash of "2.1it/s", "1.2s/it", and within a bar's brackets of "<?, ?epoch/s".
+bool is_of_rate(std::string_view line, std::size_t slash) {
+  if (line.substr(0, slash + 2).ends_with("it/s") || line.substr(0, slash + 3).ends_with("s/it")) {
+    return true;
+  }
+  const bool is_per_second =
+      slash > 0 && is_letter(line[slash - 1]) &&
+      (line.substr(slash + 1).starts_with("s]") || line.substr(slash + 1).starts_with("s,"));
+  return is_per_second && line.substr(0, slash).find('<') != line.npos;
+}
+
 }  // namespace
 
 std::size_t percent_of_bar(std::string_view line) {
@@ -176,14 +187,11 @@ bool is_many_steps(std::string_view key) {
 
 std::size_t end_of_bar(std::string_view line) {
   std::size_t slash = line.find('/');
-  while (slash != line.npos && !line.substr(0, slash + 2).ends_with("it/s") &&
-         !line.substr(0, slash + 3).ends_with("s/it")) {
-    slash = line.find('/', slash + 1);
-  }
+  while (slash != line.npos && !is_of_rate(line, slash)) slash = line.find('/', slash + 1);
   const std::size_t close = slash == line.npos ? slash : line.find(']', slash);
   if (close == line.npos || close + 1 == line.size()) return line.size();
   const char next = line[close + 1];
-  const bool is_glued = is_digit(next) || is_letter(next) || next == '[';
+  const bool is_glued = is_digit(next) || is_letter(next) || next == '[' || next == '\t';
   return is_glued ? close + 1 : line.size();
 }
 

@@ -118,6 +118,7 @@ class LineScanner {
   [[nodiscard]] bool step_over_separator(Gap& gap) const;
   [[nodiscard]] std::string_view name_with_group(const Gap& gap, std::size_t at) const;
   [[nodiscard]] std::string_view name_before_wall(Gap gap) const;
+  [[nodiscard]] std::string_view name_of_bracket(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view cleaned_name(std::string_view name, const Gap& gap) const;
   [[nodiscard]] std::string_view key_after(std::size_t at, bool is_count) const;
   [[nodiscard]] bool quotes_number(std::size_t at) const;

@@ -280,7 +280,7 @@ LineScanner::Key LineScanner::key_before(std::size_t at) const {
   }
   const bool grouped = last == ')' || last == ']';
   key.text = grouped ? name_with_group(gap, at) : words_before(gap.low, gap.end);
-  key.text = cleaned_name(key.text, gap);
+  key.text = name_of_bracket(cleaned_name(key.text, gap), gap);
   if (key.text == "is" || key.text == "was") {  // "Score at iteration 10 is 1.6"
     key.text = {};
     key.after_number = gap.after_field;
@@ -288,6 +288,15 @@ LineScanner::Key LineScanner::key_before(std::size_t at) const {
   // "TRAIN [0][12/3416]", "Test: [3/98]": the word tells the part, the bracket holds a counter.
   if (key.bracketed && phase_of_word(lower(key.text)) != Phase::none) key.text = {};
   return key;
+}
+
+/// "tot_loss[loss=0.25, over 2436 frames]": the bracket's name says the same and more.
+std::string_view LineScanner::name_of_bracket(std::string_view name, const Gap& gap) const {
+  const auto begin = static_cast<std::size_t>(name.data() - line_.data());
+  if (name.empty() || begin < gap.low + 2 || line_[begin - 1] != '[') return name;
+  std::string_view outer = words_before(gap.low, begin - 1);
+  outer.remove_prefix(outer.rfind(' ') + 1);
+  return outer.size() > name.size() && outer.ends_with(name) ? outer : name;
 }
 
 /// "loss_train, 0.838", "train loss |  0.838", "Loss - [0.838]": only the name of a metric reaches

@@ -22,10 +22,11 @@ bool is_same_place(const Place& a, const Place& b) {
 /// `a` has no more digits than those above 1 / `unit`, and `b` is as near as two roundings leave
 /// it.
 bool is_rounded_to(double a, double b, double unit) {
-  constexpr double kHalf = 0.55;  // 11.14648 is printed as 11.1465, and as 11.146
   const double whole = a * unit;
+  // 11.14648 is printed as 11.1465, and as 11.146; of few digits that would be chance.
+  const double half = std::abs(whole) < 100 ? 0.5 + 1e-9 : 0.55;
   return std::abs(whole - std::round(whole)) < 1e-9 * std::max(1.0, std::abs(whole)) &&
-         std::abs(whole - b * unit) <= kHalf;
+         std::abs(whole - b * unit) <= half;
 }
 
 /// One of both is the other one, rounded to some decimal place, or to six digits (2.09604e+15).

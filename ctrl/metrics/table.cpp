@@ -45,7 +45,7 @@ bool is_rule(std::string_view line) {
 bool is_gap(std::string_view text) {
   const std::string word = lower(text);
   return word.empty() || word == "-" || word == "n/a" || word == "no log" || word == "none" ||
-         word == "--" || word == "*" || word == "[]";
+         word == "--" || word == "*" || word == "+" || word == "[]";
 }
 
 bool is_clock(std::string_view text) {

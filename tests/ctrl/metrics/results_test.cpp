@@ -22,6 +22,12 @@ Report report_on(const std::vector<std::string>& lines, const std::string& metri
   return extractor->report();
 }
 
+std::vector<double> values_of(const Report& report) {
+  std::vector<double> values;
+  for (const Sample& sample : report.samples) values.push_back(sample.value);
+  return values;
+}
+
 bool is_sure(const std::vector<std::string>& lines) {
   const Report report = report_on(lines);
   return report.count > 0 && report.confidence >= kSure;
@@ -114,6 +120,59 @@ TEST_CASE("a bare column that rises from its lowest value to its highest is bett
       lines_of(60, [](int i) { return number(100 - 50 * std::exp(-0.8 * i) - 0.3 * any(i)); }));
   CHECK(report.count == 60);
   CHECK(report.goal == Goal::max);
+}
+
+TEST_CASE("values are neither lost between short ones nor on the longest lines") {
+  const std::vector<std::string> rounds{
+      "node 1 round 0: local MAE 0.300", "node 2 round 0: local MAE 0.246",
+      "node 3 round 0: local MAE 0.236", "node 1 round 1: local MAE 0.188",
+      "node 2 round 1: local MAE 0.175", "node 3 round 1: local MAE 0.205"};
+  CHECK(values_of(report_on(rounds)).size() == 6);
+
+  // One line is shorter than the others by a digit here and there.
+  const auto records = lines_of(9, [](int i) {
+    std::string line = R"({"loss": )" + std::to_string(9 - i) + ".0";
+    for (int k = 0; k < 150; ++k) {
+      line += ", \"part_" + std::to_string(k) + "_unscaled\": " + (i == 0 ? "1.5" : "1.50000001");
+    }
+    return line + R"(, "epoch": )" + std::to_string(i) + "}";
+  });
+  REQUIRE(records[0].size() < 4096);
+  REQUIRE(records[1].size() > 4096);
+  CHECK(values_of(report_on(records)) == std::vector<double>{9, 8, 7, 6, 5, 4, 3, 2, 1});
+}
+
+TEST_CASE("a record glued to a bar by a tab is a line of its own") {
+  std::vector<std::string> lines{
+      "Epoch:   0%|          | 0/8 [00:00<?, ?epoch/s]\tTrain Epoch: 1 \tLoss: 2.75 Acc@1: 15.4"};
+  for (int i = 2; i <= 8; ++i) {
+    lines.push_back("\tTrain Epoch: " + std::to_string(i) + " \tLoss: " + number(3.0 / i));
+  }
+  const Report report = report_on(lines);
+  CHECK(report.count == 8);
+  CHECK(values_of(report).front() == 2.75);
+}
+
+TEST_CASE("a mark among the cells of a row is no reason to refuse it") {
+  std::vector<std::string> lines{"  epoch     iou    train_loss    valid_loss    cp      dur",
+                                 "-------  ------  ------------  ------------  ----  -------"};
+  for (int i = 1; i <= 9; ++i) {
+    lines.push_back("      " + std::to_string(i) + "  0." + std::to_string(40 + i) + "        0." +
+                    std::to_string(39 - i) + "          0.39" +
+                    (i == 4 ? "            47.1" : "        +   47.1"));
+  }
+  CHECK(report_on(lines, "iou").count == 9);
+  CHECK(report_on(lines).count == 9);
+}
+
+TEST_CASE("a bracket's name is the name of the loss in it") {
+  const auto lines = lines_of(5, [](int i) {
+    return "Epoch 0, batch " + std::to_string(10 * i) + ", loss[loss=" + number(1.5 - 0.1 * i) +
+           ", over 2436.00 frames. ], tot_loss[loss=" + number(2.5 - 0.1 * i) +
+           ", over 2436.00 frames. ], batch size: 4";
+  });
+  CHECK(values_of(report_on(lines, "tot_loss")).front() == 2.5);
+  CHECK(values_of(report_on(lines, "loss")).front() == 1.5);
 }
 
 }  // namespace flowcon::ctrl::metrics
