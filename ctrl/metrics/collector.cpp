@@ -367,7 +367,7 @@ bool Collector::note_total(const Field& field, const Judged& judged, std::string
     return true;
   }
   const bool is_end = is_end_of_shares(text, field);
-  if (is_progress(text, field) && field.phase != Phase::eval) {
+  if (is_progress(text, field) && !is_aside(text, field)) {
     count(field, letters_hash(text.substr(0, field.at)), Role::step, PlanStep::Kind::percent);
   } else if (field.phase != Phase::eval && (is_end || is_share_of_steps(text, field))) {
     progress_.share(field.value, is_end);

@@ -255,7 +255,7 @@ bool is_aside(std::string_view text, const Field& ratio) {
   // "9055/10000 correct (90%)" is an accuracy.
   const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
   if (ratio.phase == Phase::eval || text.substr(end).starts_with(" correct")) return true;
-  constexpr std::array<std::string_view, 44> words{
+  constexpr std::array<std::string_view, 46> words{
       "load",        "loading",    "loaded",        "map",        "mapping",    "download",
       "downloading", "extract",    "extracting",    "tokenizing", "tokenize",   "filter",
       "filtering",   "reading",    "read",          "fetching",   "preparing",  "caching",
@@ -263,7 +263,7 @@ bool is_aside(std::string_view text, const Field& ratio) {
       "casting",     "saving",     "sampling",      "inference",  "predicting", "prediction",
       "generating",  "preprocess", "preprocessing", "cv",         "batches",    "init",
       "chain",       "fold",       "folds",         "restart",    "trainable",  "parameters",
-      "params",      "recovered"};
+      "params",      "recovered",  "generate",      "writing"};
   // Parts of a job, or of the machine, each of which has epochs of its own.
   constexpr std::array<std::string_view, 14> parts{"run",     "model", "seed",  "client", "gpu",
                                                    "rank",    "node",  "split", "worker", "replica",
@@ -353,7 +353,8 @@ std::optional<StatedTotal> stated_total(std::string_view text, const Field& fiel
       before.ends_with('(') && (before.size() < 2 || !is_letter(before[before.size() - 2]));
   while (!before.empty() && is_blank(before.back())) before.remove_suffix(1);
   const std::string words = lower(before);
-  const bool is_verb = words == "running" || words == "performing";
+  const bool is_verb = words == "running" || words == "performing" ||
+                       (words.starts_with("running ") && words.ends_with(" for"));
   const bool is_begun = is_verb || words == "training" || words.ends_with(" training") ||
                         words.ends_with("training:");
   const bool is_span = before.ends_with(" for") || before.ends_with(" of") || is_begun;

@@ -3,6 +3,7 @@
 #include "ctrl/metrics/progress.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -15,7 +16,8 @@ constexpr std::size_t kMaxStates = 16;
 constexpr std::ptrdiff_t kMaxTotals = 4;  // of one name; more are no totals
 constexpr std::size_t kMaxStated = 8;
 constexpr double kMostTotal = 1e15;
-constexpr double kEndless = 2147483647;  // what programs print that have no end
+// What programs print that have no end: the largest whole numbers, or the last ones below them.
+constexpr std::array<double, 2> kEndless{2147483647, 4294967295};
 // A fall from above the one to below the other begins a cycle, as does one from the end or from the
 // same place.
 constexpr double kCycleEnd = 0.85;
@@ -30,8 +32,14 @@ constexpr std::uint64_t kLeastRises = 2;
 constexpr std::uint64_t kManyValues = 20;
 constexpr double kHundred = 100;
 constexpr double kLeastBeyond = 10;  // of a total
+constexpr double kMostBeyond = 1.05;
 
-bool is_total(double total) { return total >= 1 && total <= kMostTotal && total != kEndless; }
+bool is_total(double total) {
+  const bool is_endless = std::any_of(kEndless.begin(), kEndless.end(), [total](double most) {
+    return total > most - 8 && total <= most + 1;
+  });
+  return total >= 1 && total <= kMostTotal && !is_endless;
+}
 
 }  // namespace
 
@@ -96,6 +104,7 @@ void Progress::move(State& now, double done) {
     epochs_ += std::floor(done) != std::floor(now.done);
   }
   if (done != now.done) {
+    now.before = now.done;
     ++moves_;
     hops_ += now.role == Role::unknown && now.falls * 2 > now.rises;
   }
@@ -214,16 +223,18 @@ void Progress::time_left(double since, double left) {
   now.share = std::max(now.share, since / (since + left));
 }
 
-const Progress::Stated* Progress::last_stated(bool of_epochs) const {
+/// The last one that is not below `least`.
+const Progress::Stated* Progress::last_stated(bool of_epochs, double least) const {
   const Stated* last = nullptr;
   for (const Stated& stated : stated_) {
-    if (stated.of_epochs == of_epochs && stated.rises < 2) last = &stated;
+    const bool is_one = stated.of_epochs == of_epochs && stated.rises < 2;
+    if (is_one && stated.total >= least) last = &stated;
   }
   return last;
 }
 
-double Progress::stated(bool of_epochs) const {
-  const Stated* last = last_stated(of_epochs);
+double Progress::stated(bool of_epochs, double least) const {
+  const Stated* last = last_stated(of_epochs, least);
   return last ? last->total : 0;
 }
 
@@ -231,6 +242,11 @@ double Progress::stated(bool of_epochs) const {
 bool Progress::is_late(const State& state) const {
   return state.role == Role::step && state.rises == 0 && state.values_before >= kManyValues &&
          state.total != stated(false);
+}
+
+/// By one step of its own, the first time.
+bool Progress::is_just_beyond(const State& state, double total) const {
+  return state.rises >= kLeastRises && state.before < total && state.done <= kMostBeyond * total;
 }
 
 double Progress::total_of(const State& state) const {
@@ -243,10 +259,13 @@ double Progress::total_of(const State& state) const {
   // A number that leads its lines needs time to show that it counts.
   const std::uint64_t least = state.role == Role::unknown ? kLeastRises : 1;
   if (state.role != Role::epoch && (state.rises < least || state.falls > 0)) return 0;
-  const double total = stated(counts_epochs(state));
-  // Printed as the next one, at the end it is one beyond.
-  const bool is_beyond =
-      state.role == Role::step && state.done == total + 1 && total >= kLeastBeyond;
+  const double last = stated(counts_epochs(state));
+  // Printed as the next one, at the end it is one beyond; one that counts by many goes past it.
+  const bool is_beyond = state.role == Role::step && last >= kLeastBeyond &&
+                         (state.done == last + 1 || is_just_beyond(state, last));
+  // "warmup: 200 iterations" behind "max_iter: 10000": what is passed is not how far it goes.
+  const bool is_passed = state.role == Role::step && last > 0 && last < state.done && !is_beyond;
+  const double total = is_passed ? stated(false, state.done) : last;
   const bool is_there = state.rises == 0 && state.done == total && total > 1;
   if (total > 0) return !is_there && (total >= state.done || is_beyond) ? total : 0;
   for (const State& setting : states_) {
@@ -359,7 +378,8 @@ bool Progress::counts_epochs(const State& state) const {
 Counter Progress::counted(const State& state, double done) const {
   Counter counter{done, total_of(state)};
   if (counter.total > 0) counter.done = std::min(done, counter.total);
-  const Stated* stated = state.total > 0 ? nullptr : last_stated(counts_epochs(state));
+  const Stated* stated = nullptr;
+  if (state.total <= 0) stated = last_stated(counts_epochs(state), counter.total);
   if (stated) counter.from = stated->from;
   if (!stated && state.total <= 0) counter.from = TotalFrom::log;
   counter.first_at = state.first_at;

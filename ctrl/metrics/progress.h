@@ -62,6 +62,7 @@ class Progress {
     Role role = Role::unknown;
     double first = 0;
     double done = 0;
+    double before = 0;    ///< what it was before that
     double total = 0;     ///< 0 = not printed
     double fraction = 0;  ///< of the present epoch, by a counter within it
     double top = -1;      ///< from where it last fell
@@ -106,8 +107,8 @@ class Progress {
     std::uint64_t epochs = 0;  // epochs that had begun when it first came
     bool is_cyclic = false;    // of each epoch, not of the job
   };
-  [[nodiscard]] const Stated* last_stated(bool of_epochs) const;
-  [[nodiscard]] double stated(bool of_epochs) const;
+  [[nodiscard]] const Stated* last_stated(bool of_epochs, double least = 0) const;
+  [[nodiscard]] double stated(bool of_epochs, double least = 0) const;
   [[nodiscard]] bool counts_epochs(const State& state) const;
   [[nodiscard]] Counter counted(const State& state, double done) const;
   [[nodiscard]] std::optional<Counter> by_counters() const;
@@ -116,6 +117,7 @@ class Progress {
   State& state(std::uint64_t name, Role role, double done, double total);
   void move(State& now, double done);
   [[nodiscard]] bool is_late(const State& state) const;
+  [[nodiscard]] bool is_just_beyond(const State& state, double total) const;
   [[nodiscard]] double total_of(const State& state) const;
   [[nodiscard]] bool is_dead(const State& state) const;
   [[nodiscard]] bool is_over(const State& epoch) const;

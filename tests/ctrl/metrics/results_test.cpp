@@ -28,6 +28,11 @@ std::vector<double> values_of(const Report& report) {
   return values;
 }
 
+double total_of(const std::vector<std::string>& lines) {
+  const Report report = report_on(lines);
+  return report.counter ? report.counter->total : 0;
+}
+
 bool is_sure(const std::vector<std::string>& lines) {
   const Report report = report_on(lines);
   return report.count > 0 && report.confidence >= kSure;
@@ -173,6 +178,29 @@ TEST_CASE("a bracket's name is the name of the loss in it") {
   });
   CHECK(values_of(report_on(lines, "tot_loss")).front() == 2.5);
   CHECK(values_of(report_on(lines, "loss")).front() == 1.5);
+}
+
+TEST_CASE("a total is not the largest number, a setting that is passed, or what is prepared") {
+  const auto steps = [](int count, int each) {
+    return lines_of(count, [each](int i) {
+      return "iter: " + std::to_string(each * i) + " loss: " + number(2.0 / (i + 1));
+    });
+  };
+  const auto behind = [](std::vector<std::string> before, const std::vector<std::string>& lines) {
+    before.insert(before.end(), lines.begin(), lines.end());
+    return before;
+  };
+  CHECK(total_of({"number of epochs: 2147483646", "epoch 1 loss 3", "epoch 2 loss 2"}) == 0);
+  CHECK(total_of(behind({"  MAX_ITER: 9000", "  NUM_ITER: 200"}, steps(40, 20))) == 9000);
+  CHECK(total_of(behind({"Training for 1000 steps."}, steps(17, 63))) == 1000);
+  CHECK(total_of(behind({"Training for 1000 steps."}, steps(19, 63))) == 0);
+  CHECK(total_of(behind({"Running solvers for 200 iterations..."}, lines_of(9, [](int i) {
+                          return std::to_string(10 * i) + ") loss=" + number(2.0 / (i + 1));
+                        }))) == 200);
+  CHECK(total_of({"Writing example 0 of 70000", "Writing example 10000 of 70000",
+                  "Writing example 20000 of 70000"}) == 0);
+  CHECK(total_of({"config.json:   0%|          | 0.00/454 [00:00<?, ?B/s]",
+                  "config.json:  50%|#####     | 227/454 [00:00<00:01, 227B/s]"}) == 0);
 }
 
 }  // namespace flowcon::ctrl::metrics
