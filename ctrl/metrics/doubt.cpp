@@ -44,7 +44,8 @@ bool only_measures(const Series& series) {
 /// Few values that no counter stands beside: what several models, games or solvers ended with.
 bool may_be_results(const Series& series) {
   const SeriesTraits& traits = series.traits;
-  if (series.finite < kValuesOfResults && traits.info.weight <= kErrorWeight) return true;
+  if (traits.info.weight > kErrorWeight) return false;  // "loss" is what a training prints
+  if (series.finite < kValuesOfResults) return true;
   if (series.finite < kValuesThatTell && gain_of(series) < 0) return true;
   if (traits.in_table || series.finite > kValuesThatMove || is_constant(series)) return false;
   if (series.finite >= kValuesOfTrend && wanders(series) && traits.info.phase == Phase::none) {

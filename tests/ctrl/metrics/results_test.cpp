@@ -65,6 +65,13 @@ TEST_CASE("a few results that nothing counts are not sure, a few values of a tra
   CHECK(is_sure({"epoch 1 loss 0.9", "epoch 2 loss 0.7", "epoch 3 loss 0.6"}));
 }
 
+TEST_CASE("a loss is sure where nothing counts, also while it rises or goes nowhere") {
+  for (const int count : {3, 10}) {
+    CHECK(is_sure(lines_of(count, [](int i) { return "loss: " + number(0.1 + 0.01 * i); })));
+  }
+  CHECK(is_sure(lines_of(20, [](int i) { return "loss: " + number(2 + any(i)); })));
+}
+
 TEST_CASE("evaluations over and over, and the mean of one so far, are not sure") {
   CHECK_FALSE(is_sure(lines_of(60, [](int i) {
     return "[EVAL] episode=" + std::to_string(i % 10 + 1) + " reward=" + number(300 * any(i));
