@@ -4,29 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "ctrl/metrics/extractor.h"
-#include "tests/support/catch.h"
+#include "tests/ctrl/metrics/lines.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
 
-Report report_on(const std::vector<std::string>& lines, const std::string& metric = "",
-                 std::size_t keep = 0) {
-  Spec spec;
-  spec.metric = metric;
-  auto extractor = Extractor::create(spec, keep);
-  REQUIRE(extractor.has_value());
-  for (const std::string& line : lines) extractor->feed(line, 1);
-  return extractor->report();
-}
-
-std::vector<double> values_of(const Report& report) {
-  std::vector<double> values;
-  for (const Sample& sample : report.samples) values.push_back(sample.value);
-  return values;
-}
-
-bool is_sure(const Report& report) { return !report.metric.empty() && report.confidence >= 0.2; }
+using test::is_sure;
+using test::report_on;
+using test::values_of;
 
 std::string number(double value) { return std::to_string(value); }
 

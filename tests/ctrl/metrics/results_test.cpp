@@ -6,37 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "ctrl/metrics/extractor.h"
 #include "ctrl/metrics/names.h"
-#include "tests/support/catch.h"
+#include "tests/ctrl/metrics/lines.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
 
-Report report_on(const std::vector<std::string>& lines, const std::string& metric = "") {
-  Spec spec;
-  spec.metric = metric;
-  auto extractor = Extractor::create(spec, 0);
-  REQUIRE(extractor.has_value());
-  for (const std::string& line : lines) extractor->feed(line, 1);
-  return extractor->report();
-}
-
-std::vector<double> values_of(const Report& report) {
-  std::vector<double> values;
-  for (const Sample& sample : report.samples) values.push_back(sample.value);
-  return values;
-}
+using test::report_on;
+using test::values_of;
 
 double total_of(const std::vector<std::string>& lines) {
   const Report report = report_on(lines);
   return report.counter ? report.counter->total : 0;
 }
 
-bool is_sure(const std::vector<std::string>& lines) {
-  const Report report = report_on(lines);
-  return report.count > 0 && report.confidence >= kSure;
-}
+bool is_sure(const std::vector<std::string>& lines) { return test::is_sure(report_on(lines)); }
 
 std::string number(double value) { return std::to_string(value); }
 
