@@ -204,11 +204,12 @@ Async<void> Cache::clear(std::set<std::string> kept) { co_await sweep(0, std::mo
 
 Async<void> Cache::run() {
   while (!world_.is_ended) {
+    is_due_ = false;
     co_await remove_nameless();
     std::set<std::string> none;
     co_await sweep(world_.host.config().queue.data_cache, std::move(none));
     if (world_.is_ended) co_return;
-    co_await alarm_->wait(nameless_.empty() ? kSweepTime : kSweepAgain);
+    if (!is_due_) co_await alarm_->wait(nameless_.empty() ? kSweepTime : kSweepAgain);
   }
 }
 

@@ -38,7 +38,10 @@ class Cache {
   /// Removes what no container uses and is not whole, or is beyond the option data-cache, until
   /// World::is_ended: now, each minute, and when it is woken.
   Async<void> run();
-  void wake() { alarm_->ring(); }
+  void wake() {
+    is_due_ = true;
+    alarm_->ring();
+  }
   /// The names of what the plan needs of it: data, an image.
   [[nodiscard]] static std::set<std::string> kept_for(const Plan& plan);
   /// How much no container uses, without those names. Unit: bytes.
@@ -63,6 +66,7 @@ class Cache {
   OpenMoves& open_;
   std::unique_ptr<Alarm> alarm_;
   std::set<std::string> nameless_;
+  bool is_due_ = false;  ///< woken, perhaps while it sweeps
 };
 
 }  // namespace flowcon::cluster::migration

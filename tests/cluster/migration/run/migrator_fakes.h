@@ -135,6 +135,7 @@ class FakeGoods : public Goods {
   }
   Async<Result<void>> remove_image(std::string id, ImageName called) override {
     removals_.push_back(id);
+    if (on_removal_) on_removal_();
     if (keeps_images_) co_return bad_input("it is in use");
     if ((called == ImageName::moved) != moved_.contains(id)) co_return Result<void>();
     if (loses_names_) moved_.erase(id);
@@ -183,6 +184,7 @@ class FakeGoods : public Goods {
   std::string refuses_parts_;
   std::vector<std::string> removals_;
   bool keeps_images_ = false;
+  std::function<void()> on_removal_;
   bool loses_names_ = false;  // as an engine on a full disk
   int sweeps_ = 0;
   std::function<std::vector<VolumePlace>(const std::string& id)> volumes_of_;

@@ -72,6 +72,23 @@ TEST_CASE("an image that a container or a move under way has stays, whatever dat
   CHECK(host.kept().empty());
 }
 
+TEST_CASE("what a move leaves that ends while others are swept is swept at once, too") {
+  Caching host;
+  host.host.host.config_.queue.data_cache = 0;
+  const MovePtr move = host.add(Side::target, Step::transfer);
+  move->plan.image.id = digest('a');
+  host.keep_image(digest('a'), 1);
+  host.keep_image(digest('b'), 2);
+  host.host.goods.on_removal_ = [&] {
+    host.open.drop(move->entry.id);
+    host.cache.wake();
+    host.host.goods.on_removal_ = nullptr;
+  };
+  host.cache.wake();
+  host.pass(1);
+  CHECK(host.kept().empty());
+}
+
 TEST_CASE("an image that lost its name when it could not be removed is removed later") {
   Caching host;
   FakeGoods& goods = host.host.goods;
