@@ -116,15 +116,13 @@ bool is_listed(std::string_view text, const Field& field) {
          field.at == equals + 1 && end_of_number(text, field.at) == text.size();
 }
 
-/// The slash of "2.1it/s", "1.2s/it", and within a bar's brackets of "<?, ?epoch/s".
-bool is_of_rate(std::string_view line, std::size_t slash) {
+/// The slash of "2.1it/s", "1.2s/it", and `within` a bar's brackets of "<?, ?epoch/s".
+bool is_of_rate(std::string_view line, std::size_t slash, bool within) {
   if (line.substr(0, slash + 2).ends_with("it/s") || line.substr(0, slash + 3).ends_with("s/it")) {
     return true;
   }
-  const bool is_per_second =
-      slash > 0 && is_letter(line[slash - 1]) &&
-      (line.substr(slash + 1).starts_with("s]") || line.substr(slash + 1).starts_with("s,"));
-  return is_per_second && line.substr(0, slash).find('<') != line.npos;
+  return within && is_letter(line[slash - 1]) &&
+         (line.substr(slash + 1).starts_with("s]") || line.substr(slash + 1).starts_with("s,"));
 }
 
 }  // namespace
@@ -187,7 +185,11 @@ bool is_many_steps(std::string_view key) {
 
 std::size_t end_of_bar(std::string_view line) {
   std::size_t slash = line.find('/');
-  while (slash != line.npos && !is_of_rate(line, slash)) slash = line.find('/', slash + 1);
+  if (slash == line.npos) return line.size();
+  const std::size_t open = line.find('<');  // once: a line may be of nothing but slashes
+  while (slash != line.npos && !is_of_rate(line, slash, open < slash)) {
+    slash = line.find('/', slash + 1);
+  }
   const std::size_t close = slash == line.npos ? slash : line.find(']', slash);
   if (close == line.npos || close + 1 == line.size()) return line.size();
   const char next = line[close + 1];

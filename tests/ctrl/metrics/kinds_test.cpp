@@ -7,22 +7,13 @@
 #include <vector>
 
 #include "base/text.h"
-#include "ctrl/metrics/extractor.h"
 #include "ctrl/metrics/heading.h"
-#include "tests/support/catch.h"
+#include "tests/ctrl/metrics/lines.h"
 
 namespace flowcon::ctrl::metrics {
 namespace {
 
-Report report_on(const std::vector<std::string>& lines, std::size_t keep = 0,
-                 const std::string& metric = "") {
-  Spec spec;
-  spec.metric = metric;
-  auto extractor = Extractor::create(spec, keep);
-  REQUIRE(extractor.has_value());
-  for (const std::string& line : lines) extractor->feed(line, 1);
-  return extractor->report();
-}
+using test::report_on;
 
 std::string number(double value) { return std::to_string(value); }
 
@@ -67,7 +58,7 @@ TEST_CASE("a remark in a name, records, and the sides of a game are no series of
 TEST_CASE("a loss that falls fast and then slowly is one, though nothing on its lines counts") {
   std::vector<std::string> lines;
   for (int i = 1; i <= 300; ++i) lines.push_back("loss: " + std::to_string(1000000 / i));
-  const Report report = report_on(lines, 64);
+  const Report report = report_on(lines, "", 64);
   CHECK(report.metric == "loss");
   CHECK(report.confidence >= 0.2);
 }
@@ -103,13 +94,13 @@ TEST_CASE("a value printed again at the same place counts once, equal values of 
     lines.push_back(epoch + " loss 0.53124");
     lines.push_back(epoch + " loss 0.531 (best so far)");
   }
-  for (const std::size_t keep : {0, 16}) CHECK(report_on(lines, keep).count == 10);
+  for (const std::size_t keep : {0, 16}) CHECK(report_on(lines, "", keep).count == 10);
   std::vector<std::string> rounds;
   for (int i = 0; i < 4; ++i) {
     for (int step = 10; step <= 50; step += 10)
       rounds.push_back("step " + std::to_string(step) + " loss 0.5" + std::to_string(step));
   }
-  for (const std::size_t keep : {0, 32}) CHECK(report_on(rounds, keep).count == 20);
+  for (const std::size_t keep : {0, 32}) CHECK(report_on(rounds, "", keep).count == 20);
 }
 
 TEST_CASE("a heading tells validation from training where both have one name") {
@@ -122,7 +113,7 @@ TEST_CASE("a heading tells validation from training where both have one name") {
     lines.push_back("loss: " + number(2.0 / (i + 1)));
   }
   for (const std::size_t keep : {0, 16}) {
-    const Report report = report_on(lines, keep);
+    const Report report = report_on(lines, "", keep);
     CHECK(report.count == 6);
     CHECK(report.high == 1.0);
   }
@@ -161,7 +152,7 @@ TEST_CASE("a doubtful choice is withheld from a daemon and named") {
   for (int i = 0; i < 30; ++i)
     lines.push_back("GET /a HTTP/1.1 200 " + std::to_string((i * 37) % 11) + " 0.0" +
                     std::to_string((i * 7) % 10));
-  const Report report = report_on(lines, 16);
+  const Report report = report_on(lines, "", 16);
   CHECK(report.metric.empty());
   CHECK(report.samples.empty());
   CHECK_FALSE(report.unsure_of.empty());
@@ -170,8 +161,8 @@ TEST_CASE("a doubtful choice is withheld from a daemon and named") {
 
 TEST_CASE("what is asked for and not there is said, with what was seen") {
   const std::vector<std::string> lines{"loss: 0.5 acc: 0.7 lr: 0.1", "loss: 0.4 acc: 0.8 lr: 0.1"};
-  CHECK(report_on(lines, 0, "lss").missing == "nothing named lss; seen: loss, acc");
-  CHECK(report_on(lines, 16, "loss").missing.empty());
+  CHECK(report_on(lines, "lss").missing == "nothing named lss; seen: loss, acc");
+  CHECK(report_on(lines, "loss", 16).missing.empty());
 }
 
 TEST_CASE("a bar behind the training's, of another number of batches, is an evaluation's") {
@@ -185,7 +176,7 @@ TEST_CASE("a bar behind the training's, of another number of batches, is an eval
       lines.push_back(batches + "/" + batches + " " + full + number(1.0 / epoch));
     }
     lines.push_back("162/162 " + full + "0.9");
-    const Report report = report_on(lines, keep);
+    const Report report = report_on(lines, "", keep);
     CHECK(report.metric == "loss");
     REQUIRE(report.count == 10);
     CHECK(report.samples.back().value == 0.1);
@@ -488,7 +479,7 @@ TEST_CASE("a ratio of values is read whatever its first values are") {
     std::vector<std::string> lines{"step 1 box/cls: 1.0/2.0"};
     for (int i = 2; i <= 9; ++i)
       lines.push_back("step " + std::to_string(i) + " box/cls: 0.93/1.8" + std::to_string(i));
-    CHECK(report_on(lines, keep).count == 9);
+    CHECK(report_on(lines, "", keep).count == 9);
   }
 }
 
@@ -512,7 +503,7 @@ TEST_CASE("what a heading says holds over blank lines where a table was before")
       if (*between != 0) lines.emplace_back(between);
       lines.push_back("err: " + number(5.0 / i));
     }
-    CHECK(report_on(lines, 0, "err").count == 9);
+    CHECK(report_on(lines, "err").count == 9);
   }
 }
 
@@ -540,7 +531,7 @@ TEST_CASE("values in quotes and the letter of a loss are metrics, names in quote
                      ".0% (timings : " + number(100.0 * i + 110 * (i % 2)) + " 6.77)");
   }
   for (const std::size_t keep : {0, 64}) {
-    const Report report = report_on(quoted, keep);
+    const Report report = report_on(quoted, "", keep);
     CHECK(report.metric == "loss");
     CHECK(report.goal == Goal::min);
     CHECK(report.count == 9);
@@ -580,17 +571,17 @@ TEST_CASE("a count in thousands goes on, the label of a bar and a name behind a 
     parts.push_back("Training average positive_sample_loss at step " + step + ": 4.5");
     parts.push_back("Training average loss at step " + step + ": " + down);
   }
-  const Report counted = report_on(short_counts, 100);
+  const Report counted = report_on(short_counts, "", 100);
   CHECK(counted.samples.size() == 30);
   const Report labelled = report_on(map);
   INFO(labelled.metric);
   CHECK((labelled.metric.empty() || labelled.confidence < 0.2));
-  CHECK(report_on(rates, 0, "ppl").low == Approx(3.0 / 31));
-  CHECK(report_on(tensors, 0, "MLL").metric == "MLL");
-  const Report cut = report_on(cuts, 100, "NDCG(k=50)");
+  CHECK(report_on(rates, "ppl").low == Approx(3.0 / 31));
+  CHECK(report_on(tensors, "MLL").metric == "MLL");
+  const Report cut = report_on(cuts, "NDCG(k=50)", 100);
   CHECK(cut.count == 30);
   CHECK(cut.low == Approx(0.501));
-  CHECK(report_on(parts, 0, "Training average loss").high == Approx(1.5));
+  CHECK(report_on(parts, "Training average loss").high == Approx(1.5));
 }
 
 }  // namespace flowcon::ctrl::metrics
