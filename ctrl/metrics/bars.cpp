@@ -8,6 +8,9 @@ BarSeen Bars::read(const Bar& bar, std::uint64_t title, std::uint64_t line, bool
   seen.is_finished = bar.done >= bar.total;
   seen.is_same =
       seen.is_finished && was_partial_ && was_finished_ && title_ == title && line_ + 1 == line;
+  // Keras draws it again below what a callback printed: "Epoch 4: val_loss improved".
+  const bool is_again = has_epochs_ && was_finished_ && title_ == title && batches_ == bar.total;
+  seen.is_same = seen.is_same || (seen.is_finished && is_again);
   line_ = line;
   title_ = title;
   was_finished_ = seen.is_finished;

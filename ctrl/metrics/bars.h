@@ -12,7 +12,7 @@ namespace flowcon::ctrl::metrics {
 /// What is known of a bar by those before it.
 struct BarSeen {
   bool is_finished = false;
-  bool is_same = false;       ///< the finished bar of the line before, drawn again
+  bool is_same = false;       ///< the finished bar before, drawn again
   Phase phase = Phase::none;  ///< eval: it follows the training's bar of the same epoch
 };
 

@@ -316,7 +316,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
     const Field& field = fields[i];
     const Judged& judged = judged_[i];
     const Role role = judged.info.role;
-    if (field.average || field.unit) continue;
+    if (field.average || field.unit || is_at_rest(fields, i)) continue;
     if (role == Role::metric && !seen_metric) {
       seen_metric = true;
       kind.counter_first = kind.has_counter || epoch;
@@ -356,7 +356,7 @@ Collector::LineKind Collector::read_counters(const std::vector<Field>& fields,
 /// A total that stands alone, and how much is done in percent. True if prose states the total.
 bool Collector::note_total(const Field& field, const Judged& judged, std::string_view text,
                            bool has_ratio) {
-  if (judged.info.role == Role::total && field.value == std::floor(field.value)) {
+  if (judged.info.role == Role::total && may_be_total(text, field)) {
     progress_.total(judged.hash, is_of_epochs(field.key), field.value);
     refuse_plan();
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "ctrl/metrics/scan_internal.h"
@@ -173,6 +174,21 @@ bool stands_outside(const std::vector<Field>& fields, std::size_t index, std::st
 bool is_counter_of_steps(std::string_view key) {
   const std::string words = lower(key);
   return words.find("epoch") == std::string::npos && words.find("batches") == std::string::npos;
+}
+
+bool is_at_rest(const std::vector<Field>& fields, std::size_t index) {
+  return fields[index].key == "epoch" && index + 1 < fields.size() &&
+         fields[index + 1].key == "micro_step";
+}
+
+bool may_be_total(std::string_view text, const Field& field) {
+  constexpr std::size_t reach = 256;
+  const std::size_t from = field.at - std::min(field.at, reach);
+  const std::string_view before = text.substr(from, field.at - from);
+  const std::string_view settings = before.substr(std::min(before.rfind('{'), before.size()));
+  const bool is_off = settings.find("'enabled': False") != settings.npos ||
+                      settings.find("\"enabled\": false") != settings.npos;
+  return field.value == std::floor(field.value) && !is_off;
 }
 
 bool is_many_steps(std::string_view key) {

@@ -35,6 +35,12 @@ namespace flowcon::ctrl::metrics {
 /// Not how many an epoch has.
 [[nodiscard]] bool is_counter_of_steps(std::string_view key);
 
+/// "epoch=0/micro_step=10/global_step=10": DeepSpeed counts rounds of its own loader only.
+[[nodiscard]] bool is_at_rest(const std::vector<Field>& fields, std::size_t index);
+
+/// Whole, and no setting of what is off: "{'enabled': False, 'num_epochs': 1000}" of DeepSpeed.
+[[nodiscard]] bool may_be_total(std::string_view text, const Field& field);
+
 /// "iters: 600", "Training steps = 50000" may be how many there will be.
 [[nodiscard]] bool is_many_steps(std::string_view key);
 

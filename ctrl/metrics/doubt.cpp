@@ -63,14 +63,20 @@ bool is_doubtful_alone(const Series& series) {
   const bool is_whole = series.integers == series.finite;
   const bool is_higher_better = traits.info.better == Better::higher;
   if (traits.of_report || may_be_results(series)) return true;
+  // "Clip  0.0%", "(s): 0.0035": no word of learning.
+  if (traits.info.role == Role::unknown && !traits.nameless) return true;
+  // "score: 82.6", "score: 79.3": a table of results, the best first.
+  const bool is_ordered = traits.info.vague && !traits.info.is_best && is_higher_better;
+  if (is_ordered && gain_of(series) < 0) return true;
   // "error= 7.55D-02", and 2.88D-10 some lines on: a solver's residual.
   const bool may_be_residual =
       traits.info.weight <= kErrorWeight && series.finite <= kValuesThatMove;
   if (may_be_residual && series.low > 0 && series.low < kMostFall * series.high) return true;
-  // "Hit:3" of packages, "Score: 50/100": of what does not go on.
-  if (is_whole && is_higher_better && !traits.percent && traits.info.weight < kRewardWeight) {
-    return true;
-  }
+  // "Hit:3" of packages, "Score: 50/100", "error counts 41855", "4 running": what does not go on.
+  const bool may_be_count = is_higher_better ? traits.info.weight < kRewardWeight
+                                             : traits.info.weight <= kErrorWeight ||
+                                                   traits.info.better == Better::unknown;
+  if (is_whole && may_be_count && !traits.percent) return true;
   if (traits.nameless && !goes_one_way(series)) return true;
   // "dev f1" on its plateau is the metric of a training all the same.
   return series.finite > kValuesThatMove && !is_constant(series) && wanders(series) &&
@@ -96,7 +102,11 @@ bool is_doubtful(const Series& series) {
   // "average: 7.5" of something.
   const bool says_little = is_weakly_named(series) && traits.info.role == Role::metric;
   const bool has_few = series.finite < kValuesThatTell;
-  if (says_little && (has_few ? is_alone : wanders(series))) return true;
+  if (says_little && (is_alone || (!has_few && wanders(series)))) return true;
+  // "Test #1", "CE sym 2": counts; "return x*3", "return x*4": a text that goes on.
+  const bool may_be_count = is_whole && !traits.percent && traits.info.weight <= kErrorWeight;
+  if (has_few && may_be_count) return true;
+  if (is_whole && is_clockwork(series)) return true;
   // A record goes one way.
   if (traits.info.is_best && series.finite >= kValuesOfRest && wanders(series)) return true;
   return is_alone && is_doubtful_alone(series);

@@ -166,7 +166,7 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
   if (has(words, "cost") && is_of_time) tally.decoy = true;
   // "D_loss" and "G_loss" of two that play against each other; "value_loss" of an agent's critic.
   const bool is_side =
-      words.size() <= 3 && has(words, "loss") && (has(words, "d") || has(words, "g"));
+      words.size() <= 4 && has(words, "loss") && (has(words, "d") || has(words, "g"));
   const bool is_of_entropy = !has(words, "cross") && (has_pair(words, "entropy", "loss") ||
                                                       has_pair(words, "loss", "entropy"));
   const bool is_of_agent = has_pair(words, "value", "loss") || is_of_entropy;

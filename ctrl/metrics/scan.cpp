@@ -23,6 +23,24 @@ bool is_word_char(char c) { return is_letter(c) || is_digit(c) || c == '_' || is
 /// Characters that belong to a word only when a letter or digit follows.
 bool is_joiner(char c) { return c == '.' || c == '-' || c == '/' || c == '\''; }
 
+/// "epoch1", "Epoch1/10": where the count begins; 0 = nowhere.
+std::size_t count_in(std::string_view word) {
+  constexpr std::size_t shortest = 4, longest = 12;
+  std::size_t end = 0;
+  while (end < word.size() && end <= longest && is_letter(word[end])) ++end;
+  if (end < shortest || end == word.size() || skip_any(word, end, "/") != word.size() ||
+      word.back() == '/' || std::count(word.begin(), word.end(), '/') > 1) {
+    return 0;
+  }
+  const Meaning meaning = look_up(lower(word.substr(0, end))).meaning;
+  return meaning == Meaning::epoch || meaning == Meaning::step ? end : 0;
+}
+
+bool opens_bracket(std::string_view line, std::size_t at) {
+  while (at > 0 && is_blank(line[at - 1])) --at;
+  return at > 0 && line[at - 1] == '[';
+}
+
 bool is_sign_position(std::string_view line, std::size_t at) {
   if (at == 0) return true;
   const char before = line[at - 1];
@@ -166,6 +184,7 @@ std::size_t LineScanner::scan_word(std::size_t at) {
   }
   if (end < line_.size() && line_[end] == '(') end = end_of_argument(line_, end);
   const std::string_view word = line_.substr(at, end - at);
+  if (const std::size_t count = count_in(word); count != 0) return at + count;
   if (word.size() >= 3 && word.size() <= 9 &&
       ((word[0] | 0x20) == 'n' || (word[0] | 0x20) == 'i')) {
     // "nan", and "nanms" where a unit is glued to it.
@@ -281,8 +300,15 @@ std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
   const char next = line_[end];
   if (next == ':' || next == '-') {
     end = skip_any(line_, end, ":-./,");
-    // "avg. loss [1601-1650]: 131.3": of which steps, between the name and its value.
-    if (next == '-' && at > 0 && line_[at - 1] == '[' && line_.substr(end).starts_with("]: ")) {
+    // "avg. loss [1601-1650]: 131.3": of which steps, between the name and its value;
+    // "Minibatch[ 991-1000]: loss = 3.5" counts.
+    if (next == '-' && line_.substr(end).starts_with("]: ") && opens_bracket(line_, at)) {
+      Field field;
+      field.key = key_before(at).text;
+      field.value = number.value;
+      field.integer = true;
+      field.at = at;
+      if (judge_name(field.key).role == Role::step) add(field, end);
       return end;
     }
     if (const std::size_t after = take_of_range(at, number, end)) return after;

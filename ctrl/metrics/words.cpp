@@ -58,9 +58,10 @@ constexpr std::array kGroups{
           "discrepancy impurity suboptimality infeasibility risk"},
     Group{Meaning::lower, 4, "trl tel"},
     Group{Meaning::either, 8, "objective objf obj_val objval fitness fbest"},
+    // "rec" is a recall, or what a reconstruction costs.
     Group{Meaning::either, 7,
           "elbo likelihood loglik loglikelihood loglh lnl logprob logp ll llh fval logposterior "
-          "elpd"},
+          "elpd rec"},
     Group{Meaning::either, 5, "f fx fun"},
     Group{Meaning::higher, 13,
           "reward rewards rew return returns ret eprewmean epret "
@@ -78,7 +79,7 @@ constexpr std::array kGroups{
           "snr sisnr "
           "lddt plddt gdt nsd"},
     Group{Meaning::higher, 7,
-          "precision recall prec rec hit hr sensitivity specificity success win "
+          "precision recall prec hit hr sensitivity specificity success win "
           "wins exact match purity ar correct"},
     Group{
         Meaning::decoy, 0,

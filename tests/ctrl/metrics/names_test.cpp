@@ -135,4 +135,9 @@ TEST_CASE("a cross entropy is a loss, the entropy of an agent a part of one") {
   CHECK_FALSE(judge_name("entropy_loss").plain);
 }
 
+TEST_CASE("a side's whole loss says more than its parts; a rec may be a reconstruction's") {
+  CHECK(judge_name("g_loss").weight > judge_name("g_B_cyc_loss").weight);
+  CHECK(judge_name("Rec").better == Better::unknown);
+}
+
 }  // namespace flowcon::ctrl::metrics

@@ -194,4 +194,80 @@ TEST_CASE("a total is not the largest number, a setting that is passed, or what 
                   "config.json:  50%|#####     | 227/454 [00:00<00:01, 227B/s]"}) == 0);
 }
 
+TEST_CASE("counts, times, and results in their order are not sure without a training") {
+  const auto times = [](int i) {
+    return "\tthread (" + number(i) + ") (s): " + number(1e-3 * i * i);
+  };
+  CHECK_FALSE(is_sure(lines_of(40, times)));
+  CHECK_FALSE(is_sure(lines_of(
+      20, [](int i) { return "model" + number(i) + " | score: " + number(82 - 4 * any(i) - i); })));
+  const auto whole = [](int i) { return std::to_string(i); };
+  CHECK_FALSE(is_sure(lines_of(14, [&](int i) {
+    return std::to_string(40 - i) + "\terror counts: " + whole(900 - i * 11);
+  })));
+  CHECK_FALSE(is_sure(
+      lines_of(4, [&](int i) { return "Tasks: 96 total, " + whole(4 - i / 2) + " running"; })));
+  CHECK_FALSE(is_sure(lines_of(12, [&](int i) {
+    return "[" + whole(i) + "/37] int f(int x){ return x*" + whole(i + 3) + "; }";
+  })));
+  CHECK_FALSE(
+      is_sure(lines_of(3, [&](int i) { return " " + whole(i + 1) + "/12 Test #" + whole(i); })));
+  CHECK(is_sure(lines_of(20, [](int i) {
+    return "Metric val_loss improved by 0.01 >= min_delta = 0.0. New best score: " +
+           number(0.9 / (i + 1));
+  })));
+}
+
+TEST_CASE("a count is read where it is glued to its word") {
+  const auto lines = lines_of(6, [](int i) {
+    return "12:10 | INFO | train:8 - epoch" + std::to_string(i + 1) + "/10: loss " +
+           number(1.0 / (i + 1));
+  });
+  CHECK(total_of(lines) == 10);
+  CHECK(total_of({"Epoch1/10", "loss 0.5", "Epoch2/10", "loss 0.4"}) == 10);
+  const Report report = report_on({"epoch0; batch0; loss:24.5", "epoch0; batch1; loss:22.5"});
+  CHECK(report.metric == "loss");
+  CHECK(values_of(report) == std::vector<double>{24.5, 22.5});
+  CHECK(total_of({"saved model-epoch1/10 loss 0.5", "saved model-epoch2/10 loss 0.4"}) == 0);
+}
+
+TEST_CASE("a range of steps counts with blanks in it and without") {
+  const auto lines = lines_of(30, [](int i) {
+    const std::string from = std::to_string(i * 100 + 1), to = std::to_string(i * 100 + 100);
+    const auto padded = [](const std::string& text) {
+      return std::string(4 - text.size(), ' ') + text;
+    };
+    return " Minibatch[" + padded(from) + "-" + padded(to) + "]: loss = " + number(9.5 - any(i)) +
+           " * 80";
+  });
+  CHECK(values_of(report_on(lines)).size() == 30);
+}
+
+TEST_CASE("Keras draws an epoch's bar again below what a callback printed: one value") {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 4; ++i) {
+    const std::string bar = "224/224 \u2501\u2501\u2501\u2501\u2501\u2501 ";
+    const std::string loss = number(3.0 - 0.5 * i);
+    lines.push_back("Epoch " + std::to_string(i) + "/50");
+    lines.push_back(bar + "0s 33ms/step - accuracy: 0.5966 - loss: " + number(3.01 - 0.5 * i));
+    lines.push_back("Epoch " + std::to_string(i) + ": val_loss improved from 1.08639 to 0.97769");
+    lines.push_back(bar + "8s 35ms/step - accuracy: 0.5967 - loss: " + loss + " - val_loss: 1.0");
+  }
+  CHECK(values_of(report_on(lines, "loss")) == std::vector<double>{2.5, 2, 1.5, 1});
+}
+
+TEST_CASE(
+    "a setting of what is disabled, and a round that DeepSpeed does not count, tell no total") {
+  std::vector<std::string> lines{
+      "data_efficiency_config ... {'enabled': False, 'sampling': {'enabled': False, 'num_epochs': "
+      "1000, "
+      "'num_workers': 0}}"};
+  for (int i = 1; i <= 10; ++i) {
+    const std::string step = std::to_string(i);
+    lines.push_back("[timer.py:264:stop] epoch=0/micro_step=" + step + "/global_step=" + step);
+    lines.push_back("[Step " + step + "/100] Loss: " + number(5.0 - 0.1 * i));
+  }
+  CHECK(total_of(lines) == 100);
+}
+
 }  // namespace flowcon::ctrl::metrics
