@@ -33,7 +33,9 @@ class Page(http.server.BaseHTTPRequestHandler):
         self.wfile.write(page)
     def log_message(self, *arguments):
         pass
-http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Page).serve_forever()
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128  # with the default of 5 the kernel refuses the sixth, who asks again after 1, 3, 7 s
+Server(("127.0.0.1", PORT), Page).serve_forever()
 """
 TRAININGS = ("vae_digits.py", "cnn_digits.py", "char_gru.py")
 
