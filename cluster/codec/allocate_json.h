@@ -22,7 +22,7 @@ inline constexpr std::string_view kAllocateHelp =
   {"allocator":"milp","nodes":16,"steps":5,"minutes":5,
    "jobs":[{"id":"a","left":2.5,"n_min":1,"n_max":16},{"id":"b","left":0.4,"n_min":1,"n_max":4}]}
   Optional: "allow_zero" (jobs may be parked), "pause" (seconds of a step that are lost where the
-  number changes); of a job "now" (its nodes), "speed":{"1":1,"2":1.6,"4":2.56}.
+  number changes); of a job "now" (its nodes), "pause" (its own), "speed":{"1":1,"2":1.6,"4":2.56}.
 )";
 
 /// Reads {"allocator":"greedy","nodes","jobs":[{"id","nodes","train_time","n_min","n_max"}]} and
