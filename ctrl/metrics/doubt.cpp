@@ -106,7 +106,8 @@ bool is_doubtful(const Series& series) {
   // "Test #1", "CE sym 2": counts; "return x*3", "return x*4": a text that goes on.
   const bool may_be_count = is_whole && !traits.percent && traits.info.weight <= kErrorWeight;
   if (has_few && may_be_count) return true;
-  if (is_whole && is_clockwork(series)) return true;
+  const bool may_be_text = traits.info.better != Better::lower || may_be_count;
+  if (is_whole && may_be_text && is_clockwork(series)) return true;
   // A record goes one way.
   if (traits.info.is_best && series.finite >= kValuesOfRest && wanders(series)) return true;
   return is_alone && is_doubtful_alone(series);
