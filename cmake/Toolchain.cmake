@@ -1,4 +1,4 @@
-# Compiler flags: every warning is an error; ccache where it is installed; hardening in releases.
+# Compiler flags: every warning is an error; ccache and lld where they are installed; hardening in releases.
 find_program(FLOWCON_CCACHE ccache)
 if(FLOWCON_CCACHE)
   # Without the variable ccache leaves files with a precompiled header alone.
@@ -32,3 +32,8 @@ if(NOT FLOWCON_SANITIZE)
   add_link_options(-pie)
 endif()
 add_link_options(-Wl,--as-needed)
+# Tests are many and large programs: lld links them in a fifth of the time.
+find_program(FLOWCON_LLD ld.lld)
+if(FLOWCON_LLD AND CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_link_options(-fuse-ld=lld)
+endif()

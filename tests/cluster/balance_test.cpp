@@ -3,7 +3,7 @@
 // such an order.
 #include "cluster/codec/decision_json.h"
 #include "cluster/policy/algorithms.h"
-#include "tests/cluster/cluster_fakes.h"
+#include "tests/cluster/stand.h"
 
 namespace flowcon::cluster {
 namespace {

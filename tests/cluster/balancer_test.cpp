@@ -2,7 +2,7 @@
 // What leaves this host, and what is remembered of it.
 #include "base/json_reader.h"
 #include "cluster/lives.h"
-#include "tests/cluster/cluster_fakes.h"
+#include "tests/cluster/stand.h"
 
 namespace flowcon::cluster {
 namespace {

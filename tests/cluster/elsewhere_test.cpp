@@ -6,6 +6,7 @@
 
 #include "base/json_reader.h"
 #include "ctrl/await.h"
+#include "ctrl/spawn.h"
 #include "tests/cluster/cluster_fakes.h"
 #include "tests/support/catch.h"
 

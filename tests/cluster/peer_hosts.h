@@ -16,6 +16,7 @@
 
 #include "base/json.h"
 #include "cluster/peers/peers.h"
+#include "ctrl/spawn.h"
 #include "tests/cluster/cluster_fakes.h"
 
 namespace flowcon::cluster::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The load of all hosts: who decides, when, and what a host does with such an order.
-#include "tests/cluster/cluster_fakes.h"
+#include "tests/cluster/stand.h"
 
 namespace flowcon::cluster {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/caller.h"
 #include "cluster/cluster.h"
 #include "cluster/peers/message.h"
-#include "tests/cluster/cluster_fakes.h"
+#include "tests/cluster/stand.h"
 
 namespace flowcon::cluster {
 namespace {

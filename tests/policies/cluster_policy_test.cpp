@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sim/engine.h"
-#include "tests/cluster/cluster_fakes.h"
+#include "tests/cluster/stand.h"
 #include "tests/sim/schedules.h"
 #include "tests/support/catch.h"
 

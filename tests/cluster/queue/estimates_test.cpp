@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "ctrl/codec/estimate_json.h"
 #include "ctrl/exposition.h"
-#include "tests/cluster/cluster_fakes.h"
+#include "tests/cluster/stand.h"
 
 using namespace flowcon;
 namespace estimate = flowcon::ctrl::estimate;
