@@ -49,6 +49,12 @@ TEST_CASE("a few results that nothing counts are not sure, a few values of a tra
   CHECK(is_sure({"epoch 1 loss 0.9", "epoch 2 loss 0.7", "epoch 3 loss 0.6"}));
 }
 
+TEST_CASE("a loss that falls by equal steps is sure") {
+  CHECK(is_sure(lines_of(20, [](int i) {
+    return "epoch " + std::to_string(i) + "/100000 loss: " + std::to_string(1000000 - 1000 * i);
+  })));
+}
+
 TEST_CASE("a loss is sure where nothing counts, also while it rises or goes nowhere") {
   for (const int count : {3, 10}) {
     CHECK(is_sure(lines_of(count, [](int i) { return "loss: " + number(0.1 + 0.01 * i); })));
