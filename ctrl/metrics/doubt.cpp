@@ -23,6 +23,8 @@ constexpr double kChance = 0.1;     // of a trend
 constexpr double kErrorWeight = 9;  // of "error", by its name
 constexpr double kMostFall = 1e-8;  // of few values of a metric
 
+bool is_whole(const Series& series) { return series.integers == series.finite; }
+
 /// -1 to 1: the trend towards better values; 0 where the name does not say which those are.
 double gain_of(const Series& series) {
   const Better better = series.traits.info.better;
@@ -60,7 +62,6 @@ bool may_be_results(const Series& series) {
 /// What services, builds and searches print where nothing counts.
 bool is_doubtful_alone(const Series& series) {
   const SeriesTraits& traits = series.traits;
-  const bool is_whole = series.integers == series.finite;
   const bool is_higher_better = traits.info.better == Better::higher;
   if (traits.of_report || may_be_results(series)) return true;
   // "Clip  0.0%", "(s): 0.0035": no word of learning.
@@ -76,7 +77,7 @@ bool is_doubtful_alone(const Series& series) {
   const bool may_be_count = is_higher_better ? traits.info.weight < kRewardWeight
                                              : traits.info.weight <= kErrorWeight ||
                                                    traits.info.better == Better::unknown;
-  if (is_whole && may_be_count && !traits.percent) return true;
+  if (is_whole(series) && may_be_count && !traits.percent) return true;
   if (traits.nameless && !goes_one_way(series)) return true;
   // "dev f1" on its plateau is the metric of a training all the same.
   return series.finite > kValuesThatMove && !is_constant(series) && wanders(series) &&
@@ -88,14 +89,13 @@ bool is_doubtful(const Series& series) {
   const SeriesTraits& traits = series.traits;
   // Nothing on its lines counts, nor do headings between them.
   const bool is_alone = traits.grain == Grain::none && series.epoch_moves < kEpochsThatCount;
-  const bool is_whole = series.integers == series.finite;
   // An accuracy that was never computed; a loss that is no number from the start is one.
   if (series.finite == 0) return traits.info.better == Better::higher;
   const bool may_rest = traits.info.plain && traits.info.weight < kRewardWeight;
   const std::uint64_t rest = is_alone ? kValuesOfLoneRest : kValuesOfRest;
   if (is_constant(series) && series.finite >= rest && !may_rest) return true;
   // "0 errors": a count of what never happened.
-  const bool is_nothing = is_constant(series) && series.high == 0 && is_whole;
+  const bool is_nothing = is_constant(series) && series.high == 0 && is_whole(series);
   if (is_nothing && lower(traits.name).find("error") != std::string::npos) return true;
   if (traits.of_fold || hardly_changes(series)) return true;
   if (is_so_far(series) || only_measures(series)) return true;
@@ -104,10 +104,11 @@ bool is_doubtful(const Series& series) {
   const bool has_few = series.finite < kValuesThatTell;
   if (says_little && (is_alone || (!has_few && wanders(series)))) return true;
   // "Test #1", "CE sym 2": counts; "return x*3", "return x*4": a text that goes on.
-  const bool may_be_count = is_whole && !traits.percent && traits.info.weight <= kErrorWeight;
+  const bool may_be_count =
+      is_whole(series) && !traits.percent && traits.info.weight <= kErrorWeight;
   if (has_few && may_be_count) return true;
   const bool may_be_text = traits.info.better != Better::lower || may_be_count;
-  if (is_whole && may_be_text && is_clockwork(series)) return true;
+  if (is_whole(series) && may_be_text && is_clockwork(series)) return true;
   // A record goes one way.
   if (traits.info.is_best && series.finite >= kValuesOfRest && wanders(series)) return true;
   return is_alone && is_doubtful_alone(series);

@@ -297,18 +297,22 @@ std::size_t LineScanner::take_scaled_count(std::size_t at, std::size_t end) {
 std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
   std::size_t end = number.end;
   if (number.percent || end + 1 >= line_.size() || !is_digit(line_[end + 1])) return end;
+  const auto count = [&](std::string_view key, std::size_t behind) {
+    Field field;
+    field.key = key;
+    field.value = number.value;
+    field.integer = true;
+    field.at = at;
+    add(field, behind);
+  };
   const char next = line_[end];
   if (next == ':' || next == '-') {
     end = skip_any(line_, end, ":-./,");
     // "avg. loss [1601-1650]: 131.3": of which steps, between the name and its value;
     // "Minibatch[ 991-1000]: loss = 3.5" counts.
     if (next == '-' && line_.substr(end).starts_with("]: ") && opens_bracket(line_, at)) {
-      Field field;
-      field.key = key_before(at).text;
-      field.value = number.value;
-      field.integer = true;
-      field.at = at;
-      if (judge_name(field.key).role == Role::step) add(field, end);
+      const std::string_view key = key_before(at).text;
+      if (judge_name(key).role == Role::step) count(key, end);
       return end;
     }
     if (const std::size_t after = take_of_range(at, number, end)) return after;
@@ -324,12 +328,7 @@ std::size_t LineScanner::skip_compound(std::size_t at, const Number& number) {
     const Meaning meaning =
         look_up(lower(line_.substr(end, std::min<std::size_t>(word - end, 12)))).meaning;
     if (meaning != Meaning::epoch && meaning != Meaning::step) return end;
-    Field field;  // "1-50batch"
-    field.key = line_.substr(end, word - end);
-    field.value = number.value;
-    field.integer = true;
-    field.at = at;
-    add(field, word);
+    count(line_.substr(end, word - end), word);  // "1-50batch"
     return word;
   }
   if (next != '.' && next != '/') return end;
