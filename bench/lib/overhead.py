@@ -23,7 +23,7 @@ SETTLE_SECONDS = 180  # for all metrics to be found
 QUIET_SECONDS = 15  # afterwards: the work of starting is done with
 LONGEST_SECONDS = 6 * 3600
 
-AIM_CPU = 0.01  # of one core
+AIM_CPU = 0.005  # of one core
 AIM_MIB = 24
 
 
@@ -135,7 +135,7 @@ def report(options, alone, beside, values, begin_load):
           f"{rival / max(share, 1e-9):.0f} times flowcond")
     resident = max(alone.resident + beside.resident)
     is_cpu, is_memory = share < AIM_CPU, resident < AIM_MIB
-    print(f"aim {'met' if is_cpu and is_memory else 'missed'}: under {AIM_CPU:.0%} of a core: {share:.2%} "
+    print(f"aim {'met' if is_cpu and is_memory else 'missed'}: under {AIM_CPU:.1%} of a core: {share:.2%} "
           f"({'yes' if is_cpu else 'no'}); under {AIM_MIB} MiB: {resident:.1f} "
           f"({'yes' if is_memory else 'no'})")
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "cluster/peers/channel.h"
 #include "cluster/peers/ssh.h"
@@ -38,30 +40,78 @@ Error explained(const Error& error, const std::string& said, const std::string& 
   return bad_input(explain_ssh(said, peer));
 }
 
-}  // namespace
+class SshPayload : public PayloadConnection, public std::enable_shared_from_this<SshPayload> {
+ public:
+  SshPayload(boost::asio::io_context& io, std::vector<std::string> words, std::string peer)
+      : io_(io), words_(std::move(words)), peer_(std::move(peer)) {
+    (void)start();  // put() says why it fails
+  }
+  Async<Result<Answer>> put(std::string target, Pull body, double idle_seconds) override;
+  Async<void> close() override;
 
-Async<Result<Answer>> send_body(boost::asio::io_context& io, std::vector<std::string> words,
-                                std::string method, std::string target, Pull body,
-                                double idle_seconds, std::string peer) {
-  // The child goes with whoever waits for it, however that ends.
+ private:
+  // What one request goes over; after a failure nothing more does.
+  struct Line {
+    std::shared_ptr<ctrl::Child> child;
+    std::shared_ptr<ctrl::Http> http;
+  };
+  Result<void> start();
+
+  boost::asio::io_context& io_;
+  std::vector<std::string> words_;
+  std::string peer_;
+  std::optional<Line> line_;  // while no request is under way
+};
+
+Result<void> SshPayload::start() {
   const Result<std::shared_ptr<ctrl::Child>> child =
-      ctrl::Child::start(io.get_executor(), bridge(std::move(words)));
-  if (!child) co_return child.error();
+      ctrl::Child::start(io_.get_executor(), bridge(words_));
+  if (!child) return child.error();
+  line_ = Line{*child, std::make_shared<ctrl::Http>((*child)->stream())};
+  return {};
+}
+
+Async<Result<Answer>> SshPayload::put(std::string target, Pull body, double idle_seconds) {
+  const auto self = shared_from_this();
+  if (!line_) {
+    if (Result<void> started = start(); !started) co_return started.error();
+  }
+  // The child goes with whoever waits for it, however that ends.
+  const Line line = *std::exchange(line_, std::nullopt);
   auto failure = std::make_shared<std::optional<Error>>();
   ctrl::HttpRequest request;
-  request.method = std::move(method);
+  request.method = "PUT";
   request.target = target;
   request.content_type = "application/octet-stream";
   request.pieces = [body = std::move(body), failure] { return watched(body, failure); };
   request.doing = target;
-  const auto http = std::make_shared<ctrl::Http>((*child)->stream());
+  request.keep_alive = true;
   const double longer = std::min(kAnswerTimes * idle_seconds, kMostAnswer);
   const ctrl::Patience patience{0, idle_seconds, std::max(idle_seconds, longer)};
-  Result<Answer> answer = co_await http->ask(std::move(request), patience, kMaxBulkAnswer);
-  const std::string said = co_await (*child)->close();
+  Result<Answer> answer = co_await line.http->ask(std::move(request), patience, kMaxBulkAnswer);
+  if (answer && answer->status == 200 && !*failure) {
+    line_ = line;
+    co_return answer;
+  }
+  const std::string said = co_await line.child->close();
   if (*failure) co_return **failure;
-  if (!answer) co_return explained(answer.error(), said, peer);
+  if (!answer) co_return explained(answer.error(), said, peer_);
   co_return answer;
+}
+
+Async<void> SshPayload::close() {
+  const auto self = shared_from_this();
+  if (!line_) co_return;
+  const Line line = *std::exchange(line_, std::nullopt);
+  (void)co_await line.child->close();
+}
+
+}  // namespace
+
+std::shared_ptr<PayloadConnection> connect_for_payload(boost::asio::io_context& io,
+                                                       std::vector<std::string> words,
+                                                       std::string peer) {
+  return std::make_shared<SshPayload>(io, std::move(words), std::move(peer));
 }
 
 }  // namespace flowcon::cluster::peers

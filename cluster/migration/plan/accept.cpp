@@ -180,9 +180,9 @@ class Doorkeeper {
       if (one == known.end()) {
         // Even if it is empty: the engine reads "maskedpaths" as MaskedPaths, and takes none for
         // it.
-        refuse("nothing is known about " + quoted(where + std::string(name)));
+        refuse("flowcond does not know " + quoted(where + std::string(name)));
       } else if (!found.is_null() && !is_kind(found, one->kind)) {
-        refuse(where + std::string(name) + " is not what it should be");
+        refuse(where + std::string(name) + " has the wrong type");
       }
     }
   }
@@ -427,7 +427,7 @@ class Doorkeeper {
     constexpr std::array kBinding{Member{"HostIp", Kind::text}, Member{"HostPort", Kind::text}};
     for (const auto& [key, list] : object_of(host_, "PortBindings")) {
       if (!list.is_null() && !is_kind(list, Kind::objects)) {
-        refuse("HostConfig.PortBindings is not what it should be");
+        refuse("HostConfig.PortBindings has the wrong type");
         continue;
       }
       for (const json::value& one : list.is_array() ? list.get_array() : json::array()) {

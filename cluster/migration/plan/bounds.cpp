@@ -101,7 +101,7 @@ Budget::Budget(std::uint64_t announced)
 void Budget::begin(const std::string& part) { left_ += std::exchange(taken_[part], 0); }
 
 Result<void> Budget::take(const std::string& part, std::uint64_t bytes) {
-  if (bytes > left_) return errno_error(EFBIG, "more comes than twice what was announced");
+  if (bytes > left_) return errno_error(EFBIG, "the peer sends more than twice the announced size");
   left_ -= bytes;
   taken_[part] += bytes;
   return {};

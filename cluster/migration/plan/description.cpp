@@ -40,7 +40,7 @@ constexpr std::array kConfig{
     Known{"ExposedPorts", Fate::keep, ""},
     Known{"Tty", Fate::keep, ""},
     Known{"OpenStdin", Fate::keep, ""},
-    Known{"StdinOnce", Fate::note, "whoever is attached to it here is not there"},
+    Known{"StdinOnce", Fate::note, "nobody is attached to it there"},
     Known{"Env", Fate::leave, ""},
     Known{"Cmd", Fate::keep, ""},
     Known{"Healthcheck", Fate::keep, ""},
@@ -133,7 +133,7 @@ constexpr std::array kHostConfig{
     Known{"MaskedPaths", Fate::leave, ""},
     Known{"ReadonlyPaths", Fate::leave, ""},
     Known{"Init", Fate::keep, ""},
-    Known{"Annotations", Fate::note, "what they mean is the runtime's to say"},
+    Known{"Annotations", Fate::note, "their meaning depends on the runtime"},
 };
 
 std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
@@ -205,7 +205,7 @@ class Describer {
       const auto found = std::find_if(known.begin(), known.end(),
                                       [&](const Known& one) { return one.name == name; });
       if (found == known.end()) {
-        made_.notes.push_back("left out, since nothing is known about it: " + printable(name));
+        made_.notes.push_back("left out, since flowcond does not know it: " + printable(name));
       } else if (found->fate == Fate::keep) {
         to[key] = value;
       } else if (found->fate == Fate::note) {

@@ -159,9 +159,9 @@ Effect Rules::source_start() const {
   const bool is_there = facts_.copy != Copy::absent && facts_.copy != Copy::unknown;
   if (is_there && facts_.restarts) return stay(Act::disarm, "the engine must not start it again");
   if (facts_.word == Word::knows_nothing) {
-    return stay(Act::report, "the target has no record of it: look there, then take it back");
+    return stay(Act::report, "the target has no record of it: check the target, then take it back");
   }
-  return stay(Act::report, facts_.word == Word::none ? "what the target does is unknown" : "");
+  return stay(Act::report, facts_.word == Word::none ? "the state of the target is unknown" : "");
 }
 
 Effect Rules::source_undo() const {
@@ -320,7 +320,7 @@ Effect Rules::target() const {
       return target_confirm();
     case Step::undo:
       if (!is_return()) return remove_and(Step::undone);
-      if (!facts_.is_quiet) return stay(Act::wait, "what has come is still being written");
+      if (!facts_.is_quiet) return stay(Act::wait, "received data is still being written");
       return {Act::close, Step::undone, false, false, entry_.reason};
     default:
       return stay(Act::wait, "");
@@ -394,8 +394,8 @@ std::string why_not_taken_back(const Entry& entry, Word word, bool is_heard) {
 
 std::string why_not_kept(const Entry& entry, bool is_heard) {
   if (entry.step < Step::start) {
-    return "it was not handed over to this host; what is reserved for it here goes when its source "
-           "stays silent";
+    return "it was not handed over to this host; its reservation here ends when its source stays "
+           "silent";
   }
   if (entry.step > Step::confirm) return "the migration is about to end by itself";
   if (!is_heard) return "";

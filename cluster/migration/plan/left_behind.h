@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxChangesBytes = 8U << 20;
 
 /// Where there are more of them than are looked at.
 inline constexpr const char* kTooManyChanges =
-    "it has changed more files of its image than flowcond looks at, and learnt state may be among "
+    "it has changed more files of its image than flowcond checks, and learnt state may be among "
     "them: name where it saves in the label flowcon.checkpoint.path";
 
 struct ChangedPaths {

@@ -270,7 +270,7 @@ Result<void> LogLines::take_line(std::string_view line, const LogSink& sink) {
   const json::value* now = members != nullptr ? members->if_contains("now") : nullptr;
   if (kind == nullptr || !kind->is_int64() || kind->get_int64() != 1 || now == nullptr ||
       !now->is_number()) {
-    return bad_input("the log does not begin with what says whose it is");
+    return bad_input("the log does not begin with a valid header");
   }
   const double theirs = now->to_number<double>();
   if (!(theirs >= 0) || theirs * 1e9 >= static_cast<double>(kLatest)) {

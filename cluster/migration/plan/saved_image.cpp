@@ -26,6 +26,41 @@ std::vector<std::string> layers_of(const boost::json::value& root_fs, std::strin
   return layers;
 }
 
+// Bytes of the steps of a history, the oldest first.
+std::optional<std::vector<std::uint64_t>> steps_of(std::string_view history) {
+  const Result<boost::json::value> parsed = parse_json(history);
+  if (!parsed || !parsed->is_array()) return std::nullopt;
+  std::vector<std::uint64_t> steps;
+  for (const auto& step : parsed->get_array()) {
+    const std::optional<double> bytes = real_of(member(step, "Size"));
+    if (!bytes || *bytes < 0 || *bytes > kMostBytes) return std::nullopt;
+    steps.push_back(static_cast<std::uint64_t>(*bytes));
+  }
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+std::size_t count_empty(const std::vector<std::uint64_t>& steps) {
+  return static_cast<std::size_t>(std::count(steps.begin(), steps.end(), std::uint64_t{0}));
+}
+
+// Bytes of the layers from `there` on if the first, or the last, of the steps without bytes made
+// the `empty` layers.
+std::uint64_t sum_from(const std::vector<std::uint64_t>& steps, std::size_t empty,
+                       std::size_t there, bool are_first) {
+  std::size_t without = count_empty(steps);
+  std::size_t layer = 0;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t bytes : steps) {
+    const bool is_empty_layer = bytes == 0 && empty > 0 && (are_first || without <= empty);
+    if (bytes == 0) --without;
+    if (is_empty_layer) --empty;
+    if (bytes == 0 && !is_empty_layer) continue;
+    if (layer++ >= there) sum += bytes;
+  }
+  return sum;
+}
+
 }  // namespace
 
 bool is_digest(std::string_view text) {
@@ -45,7 +80,7 @@ Result<void> check_image(const ImageInfo& image) {
 
 Result<ImageInfo> parse_image(std::string_view json) {
   const Result<boost::json::value> parsed = parse_json(json);
-  if (!parsed) return bad_input("what the engine says of the image is no JSON");
+  if (!parsed) return bad_input("the engine's description of the image is no JSON");
   ImageInfo image{text_of(*parsed, "Id"), layers_of(member(*parsed, "RootFS"), "Layers")};
   if (const Result<void> checked = check_image(image); !checked) return checked.error();
   const double bytes = real_of(member(*parsed, "Size")).value_or(0);
@@ -129,6 +164,17 @@ MovedImage parse_moved_image(std::string_view json) {
   const auto tagged = parse_log_time(text_of(member(*parsed, "Metadata"), "LastTagTime"));
   if (tagged) image.wanted = static_cast<double>(*tagged) / 1e9;
   return image;
+}
+
+std::optional<std::uint64_t> bytes_from(std::string_view history, std::size_t layers,
+                                        std::size_t there) {
+  const auto steps = steps_of(history);
+  if (!steps || steps->size() < layers) return std::nullopt;
+  const std::size_t with = steps->size() - count_empty(*steps);
+  if (with > layers) return std::nullopt;
+  const std::uint64_t most = sum_from(*steps, layers - with, there, true);
+  const bool is_sure = most == sum_from(*steps, layers - with, there, false);
+  return is_sure ? std::optional(most) : std::nullopt;
 }
 
 std::size_t common_layers(const std::vector<std::string>& one,

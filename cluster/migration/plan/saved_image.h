@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,12 @@ struct MovedImage {
 
 /// Of the engine's answer to GET /images/ID/json.
 [[nodiscard]] MovedImage parse_moved_image(std::string_view json);
+
+/// Bytes of the layers from `there` on, of an image with so many layers. Of the answer to GET
+/// /images/ID/history, which names each step, but not whether one without bytes made a layer; empty
+/// where that matters, or it is no such answer.
+[[nodiscard]] std::optional<std::uint64_t> bytes_from(std::string_view history, std::size_t layers,
+                                                      std::size_t there);
 
 /// With how many layers both begin alike.
 [[nodiscard]] std::size_t common_layers(const std::vector<std::string>& one,

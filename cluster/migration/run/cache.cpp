@@ -19,7 +19,7 @@ using Marks = std::vector<std::optional<DataMark>>;
 
 // The rest is gone through all the same.
 void stays(const Error& error) {
-  ctrl::log::debug("what migrations brought stays: " + error.message());
+  ctrl::log::debug("data of migrations is kept longer: " + error.message());
 }
 
 // Names of the volumes and ids of the images that containers have.

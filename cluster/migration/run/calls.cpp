@@ -25,7 +25,8 @@ using ctrl::api::Response;
 
 constexpr double kHeardTime = 10;  // seconds in which a word counts as fresh
 constexpr std::size_t kMovesLookedAt = 256;
-constexpr std::size_t kMovesMeasured = 9;  // the last ones
+constexpr std::size_t kMovesMeasured = 9;        // the last ones
+constexpr std::uint64_t kLeastSent = 1'000'000;  // bytes: less says nothing of a link
 
 // How long the job stood still, in the median of the last migrations by that method.
 std::optional<double> usual_stop(const std::vector<MoveView>& moves, Method method) {
@@ -35,6 +36,15 @@ std::optional<double> usual_stop(const std::vector<MoveView>& moves, Method meth
     if (is_such && stops.size() < kMovesMeasured) stops.push_back(*move.stopped_seconds);
   }
   return policy::median(std::move(stops));
+}
+
+// Bytes a second of the last transfer from here to that host.
+std::optional<double> last_rate(const std::vector<MoveView>& moves, const std::string& target) {
+  for (const MoveView& move : moves) {
+    const bool is_such = move.side == Side::source && move.target == target;
+    if (is_such && move.bytes >= kLeastSent && move.rate > 0) return move.rate;
+  }
+  return std::nullopt;
 }
 
 // {"host":"h2","method":"criu","dry_run":true}, each may be missing.
@@ -176,6 +186,7 @@ Response Calls::list() const {
 }
 
 Async<Response> Calls::rehearse(MoveOrder order, std::string host) {
+  const std::string target = order.target;
   const Result<Proposal> proposal = co_await proposer_.rehearse(std::move(order));
   if (!proposal) co_return failure(status_of(proposal.error()), proposal.error().what);
   json::object out;
@@ -187,7 +198,11 @@ Async<Response> Calls::rehearse(MoveOrder order, std::string host) {
   out["layers"] = proposal->plan.image.layers.size();
   out["layers_there"] =
       proposal->layers_there ? json::value(*proposal->layers_there) : json::value(nullptr);
-  out["stopped_seconds"] = number_or_null(usual_stop(open_.list(kMovesLookedAt), proposal->method));
+  out["missing_bytes"] =
+      proposal->missing_bytes ? json::value(*proposal->missing_bytes) : json::value(nullptr);
+  const std::vector<MoveView> moves = open_.list(kMovesLookedAt);
+  out["stopped_seconds"] = number_or_null(usual_stop(moves, proposal->method));
+  out["rate"] = number_or_null(last_rate(moves, target));
   co_return answer_with(out);
 }
 

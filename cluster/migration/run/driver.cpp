@@ -106,8 +106,12 @@ Async<bool> Driver::carry_out(MovePtr move, Effect effect) {
       const Result<void> done = co_await world_.engine.set_policy(container, {});
       co_return move->took(done);
     }
-    case Act::save:
-      co_return co_await saver_.save(move);
+    case Act::save: {
+      (void)sender_.connect(*move);  // send() says why it fails
+      const bool is_done = co_await saver_.save(move);
+      if (!move->saving.is_saved) move->travel.connection.reset();
+      co_return is_done;
+    }
     case Act::send:
       co_return co_await sender_.send(move);
     case Act::start:

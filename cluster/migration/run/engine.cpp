@@ -11,6 +11,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/json/array.hpp>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <map>
@@ -238,7 +239,7 @@ Async<Result<Seen>> DockerEngine::look(std::string name) {
     co_return errno_error(ENOENT, "No such container: " + printable(name, 80));
   }
   if (reply->status != 200) {
-    co_return engine_error(*reply, "looking at container " + printable(name, 80));
+    co_return engine_error(*reply, "inspecting container " + printable(name, 80));
   }
   Result<Seen> seen = parse_seen(reply->body);
   const auto is_made_for = [](const auto& label) {
@@ -290,7 +291,7 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
   }
   for (const PlannedVolume& volume : plan.volumes) {
     const Result<json::value> found = co_await client_.get_json(
-        "/volumes/" + percent_encoded(volume.name), "looking at volumes", kQuick);
+        "/volumes/" + percent_encoded(volume.name), "inspecting volumes", kQuick);
     if (found) {
       if (is_same_data(volume, *found)) continue;
       reasons.push_back("a volume is called " + printable(volume.name, 80) + " there already");
@@ -305,7 +306,7 @@ Async<Result<Conflicts>> DockerEngine::conflicts(std::string name, Plan plan) {
     // It is made with the container.
   } else if (network != "host" && network != "none" && !network.empty() && network != "default") {
     const Result<json::value> found = co_await client_.get_json(
-        "/networks/" + percent_encoded(network), "looking at networks", kQuick);
+        "/networks/" + percent_encoded(network), "inspecting networks", kQuick);
     if (!found && !is_absent(found)) co_return found.error();
     const bool is_there = found && text_of(*found, "Name") == network;
     if (!is_there && !may_join_networks(*about))
@@ -447,8 +448,11 @@ Async<bool> DockerEngine::has_printed(Seen seen) {
 Async<std::string> DockerEngine::last_words(Seen seen) {
   if (seen.started.empty()) co_return "";
   const bool has_terminal = is_true(member(seen.inspect, "Config"), "Tty");
-  std::string path =
-      path_of(seen.id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + seen.started);
+  // The engine notes the start when the container runs already, and may have written a line.
+  std::int64_t started = 0;
+  (void)std::from_chars(seen.started.data(), seen.started.data() + seen.started.size(), started);
+  std::string path = path_of(
+      seen.id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + std::to_string(started - 1));
   const Result<Reply> reply = co_await client_.call("GET", std::move(path), "", kQuick);
   if (!reply || reply->status != 200) co_return "";
   std::string words;
@@ -466,10 +470,10 @@ Async<std::string> DockerEngine::last_words(Seen seen) {
 Async<Result<std::string>> DockerEngine::changes(std::string container) {
   std::string text;
   Result<ctrl::Pull> list = co_await client_.download(path_of(container, "/changes"), kStarting);
-  if (!list) co_return wrap(list.error(), "looking what it has written");
+  if (!list) co_return wrap(list.error(), "listing its changed files");
   while (text.size() <= kMaxChangesBytes) {
     const Result<std::string> piece = co_await (*list)();
-    if (!piece) co_return wrap(piece.error(), "looking what it has written");
+    if (!piece) co_return wrap(piece.error(), "listing its changed files");
     if (piece->empty()) break;
     text += *piece;
   }
@@ -496,7 +500,7 @@ Async<Result<std::int64_t>> DockerEngine::execute(std::string container,
   const double until = steady_seconds() + seconds;
   for (;;) {
     const Result<json::value> state = co_await client_.get_json(
-        "/exec/" + percent_encoded(exec) + "/json", "looking at its checkpoint command", kQuick);
+        "/exec/" + percent_encoded(exec) + "/json", "inspecting its checkpoint command", kQuick);
     if (state && !is_true(*state, "Running") && member(*state, "ExitCode").is_int64()) {
       co_return member(*state, "ExitCode").get_int64();
     }
@@ -548,7 +552,7 @@ Async<Result<std::vector<std::string>>> DockerEngine::images() {
 }
 
 Async<Error> DockerEngine::events(std::int64_t since_ns, std::function<void()> connected,
-                                  std::function<void(ctrl::engine::Event)> sink,
+                                  std::function<void(ctrl::engine::EngineEvent)> sink,
                                   std::string actions) {
   auto accepted = [connected = std::move(connected)](const std::function<void()>&) { connected(); };
   co_return co_await client_.events(since_ns, std::move(accepted), std::move(sink),

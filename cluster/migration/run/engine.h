@@ -174,7 +174,7 @@ class Engine {
   virtual Async<Result<About>> about() = 0;
   /// As ctrl::engine::Client::events(); `connected` is called once when the stream stands.
   virtual Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
-                              std::function<void(ctrl::engine::Event)> sink,
+                              std::function<void(ctrl::engine::EngineEvent)> sink,
                               std::string actions) = 0;
   /// What it remembers until `now` of removals, in order; an engine remembers its last 256 events.
   /// Unit: seconds since the epoch. Errors: no answer.
@@ -223,7 +223,8 @@ class DockerEngine : public Engine {
   Async<Result<std::vector<std::string>>> images() override;
   Async<Result<About>> about() override;
   Async<Error> events(std::int64_t since_ns, std::function<void()> connected,
-                      std::function<void(ctrl::engine::Event)> sink, std::string actions) override;
+                      std::function<void(ctrl::engine::EngineEvent)> sink,
+                      std::string actions) override;
   Async<Result<std::vector<Removal>>> removals(double now) override;
   Async<Result<Seen>> with_own_labels(bool image_labels, Seen seen) override;
 

@@ -68,7 +68,7 @@ Async<Result<void>> DockerEngine::keep_network(std::string name) {
   const auto guard = co_await networks_->lock();
   std::string path = "/networks?" + filter_of("name", name);
   const Result<json::value> all =
-      co_await client_.get_json(std::move(path), "looking at networks", kQuick);
+      co_await client_.get_json(std::move(path), "listing networks", kQuick);
   if (!all) co_return all.error();
   const std::vector<std::string> there = ids_called(*all, name);
   if (there.empty()) {

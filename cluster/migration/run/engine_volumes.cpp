@@ -34,8 +34,7 @@ bool is_of_group(const json::value& container, const std::string& group) {
 
 Async<Result<std::vector<std::string>>> DockerEngine::volumes_made(std::string id) {
   std::string path = "/volumes?" + filter_of("label", std::string(kMoveLabel) + "=" + id);
-  Result<json::value> all =
-      co_await client_.get_json(std::move(path), "looking for volumes", kQuick);
+  Result<json::value> all = co_await client_.get_json(std::move(path), "listing volumes", kQuick);
   if (!all) co_return all.error();
   std::vector<std::string> names;
   for (const json::value& one : list_of(*all, "Volumes")) names.push_back(text_of(one, "Name"));
@@ -47,7 +46,7 @@ Async<Result<std::vector<DataVolume>>> DockerEngine::data_volumes() {
   if (!root) co_return root.error();
   std::string path = "/volumes?" + filter_of("label", kDataLabel);
   const Result<json::value> all =
-      co_await client_.get_json(std::move(path), "looking for data", kQuick);
+      co_await client_.get_json(std::move(path), "listing volumes with data", kQuick);
   if (!all) co_return all.error();
   std::vector<DataVolume> volumes;
   for (const json::value& one : list_of(*all, "Volumes")) {
@@ -67,7 +66,7 @@ Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
     const auto same = [&](const PlannedVolume& other) { return other.name == one.name; };
     if (std::any_of(volumes.planned.begin(), volumes.planned.end(), same)) continue;
     const std::string shown = "the volume '" + printable(one.name, 80) + "'";
-    std::string path = "/volumes/" + percent_encoded(one.name), doing = "looking at " + shown;
+    std::string path = "/volumes/" + percent_encoded(one.name), doing = "inspecting " + shown;
     Result<json::value> volume =
         co_await client_.get_json(std::move(path), std::move(doing), kQuick);
     if (!volume) co_return volume.error();
@@ -75,7 +74,7 @@ Async<Result<Volumes>> DockerEngine::look_at_volumes(Description description) {
       volumes.obstacles.push_back(shown + " was made with options, which mean something here");
     }
     path = "/containers/json?all=1&" + filter_of("volume", one.name);
-    doing = "looking who uses " + shown;
+    doing = "listing the containers that use " + shown;
     Result<json::value> users =
         co_await client_.get_json(std::move(path), std::move(doing), kQuick);
     if (!users) co_return users.error();

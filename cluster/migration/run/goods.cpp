@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <utility>
 
+#include "base/text.h"
 #include "cluster/peers/bulk.h"
 
 namespace flowcon::cluster::migration {
@@ -16,6 +17,12 @@ Async<Result<ImageInfo>> DockerGoods::image_info(std::string id) {
 
 Async<Result<std::size_t>> DockerGoods::layers_there(ImageInfo image) {
   return migration::layers_there(client_, std::move(image));
+}
+
+Async<Result<std::string>> DockerGoods::image_history(std::string id) {
+  constexpr double kCallTime = 60;  // seconds
+  return client_.get("/images/" + percent_encoded(id) + "/history", "reading the image's history",
+                     kCallTime);
 }
 
 Async<Result<Pull>> DockerGoods::send_image(ImageInfo image, std::size_t there) {
@@ -54,10 +61,8 @@ Async<Result<void>> DockerGoods::take_part(CopyPlace into, Part part, Pull body,
                               std::move(limits));
 }
 
-Async<Result<Answer>> DockerGoods::send_body(std::vector<std::string> words, std::string method,
-                                             std::string target, Pull body, double idle_seconds) {
-  return peers::send_body(io_, std::move(words), std::move(method), std::move(target),
-                          std::move(body), idle_seconds);
+std::shared_ptr<PayloadConnection> DockerGoods::connect(std::vector<std::string> words) {
+  return peers::connect_for_payload(io_, std::move(words));
 }
 
 }  // namespace flowcon::cluster::migration

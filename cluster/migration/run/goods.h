@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 #include "base/result.h"
 #include "cluster/migration/run/image.h"
 #include "cluster/migration/run/parts.h"
-#include "cluster/network.h"
+#include "cluster/payload.h"
 #include "ctrl/async.h"
 #include "ctrl/engine/client.h"
 #include "ctrl/pull.h"
@@ -24,6 +25,8 @@ class Goods {
   virtual ~Goods() = default;
   virtual Async<Result<ImageInfo>> image_info(std::string id) = 0;
   virtual Async<Result<std::size_t>> layers_there(ImageInfo image) = 0;
+  /// The engine's answer to GET /images/ID/history.
+  virtual Async<Result<std::string>> image_history(std::string id) = 0;
   virtual Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) = 0;
   virtual Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
                                          std::uint64_t max_bytes) = 0;
@@ -37,9 +40,8 @@ class Goods {
   virtual Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
                                         PartLimits limits) = 0;
 
-  virtual Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
-                                          std::string target, ctrl::Pull body,
-                                          double idle_seconds) = 0;
+  /// With the words of Network::dial.
+  virtual std::shared_ptr<PayloadConnection> connect(std::vector<std::string> words) = 0;
 };
 
 class DockerGoods : public Goods {
@@ -48,6 +50,7 @@ class DockerGoods : public Goods {
       : io_(io), client_(client) {}
   Async<Result<ImageInfo>> image_info(std::string id) override;
   Async<Result<std::size_t>> layers_there(ImageInfo image) override;
+  Async<Result<std::string>> image_history(std::string id) override;
   Async<Result<ctrl::Pull>> send_image(ImageInfo image, std::size_t there) override;
   Async<Result<void>> take_image(ImageInfo image, std::size_t there, ctrl::Pull body,
                                  std::uint64_t max_bytes) override;
@@ -59,9 +62,7 @@ class DockerGoods : public Goods {
   Async<Result<ctrl::Pull>> send_part(CopyPlace from, Part part) override;
   Async<Result<void>> take_part(CopyPlace into, Part part, ctrl::Pull body,
                                 PartLimits limits) override;
-  Async<Result<Answer>> send_body(std::vector<std::string> words, std::string method,
-                                  std::string target, ctrl::Pull body,
-                                  double idle_seconds) override;
+  std::shared_ptr<PayloadConnection> connect(std::vector<std::string> words) override;
 
  private:
   boost::asio::io_context& io_;

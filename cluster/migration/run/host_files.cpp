@@ -317,7 +317,7 @@ Async<Result<void>> LocalFiles::look_for_room(std::string folder) {
   const Result<std::optional<Disk>> found =
       co_await threads_->helpers.ask(std::move(look), kDiskTime);
   if (!found) co_return found.error();
-  if (!*found) co_return bad_input("the disk of " + folder + " cannot be looked at");
+  if (!*found) co_return bad_input("the disk of " + folder + " cannot be measured");
   if (is_full(**found)) co_return errno_error(ENOSPC, "migrations leave the rest of the disk free");
   co_return Result<void>();
 }
@@ -334,7 +334,7 @@ Async<std::vector<std::string>> LocalFiles::unfit_paths(json::object body, Accep
   Result<std::vector<std::string>> found =
       co_await threads_->helpers.ask(std::move(look), kPathTime);
   if (found) co_return std::move(*found);
-  std::vector<std::string> reasons{"the folders that it mounts cannot be looked at there: " +
+  std::vector<std::string> reasons{"the folders that it mounts cannot be checked there: " +
                                    found.error().what};
   co_return reasons;
 }

@@ -6,6 +6,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "base/json.h"
 #include "base/json_reader.h"
@@ -81,26 +82,49 @@ Pull filtered(Pull source, Filter filter) {
   return [state] { return next_piece(state); };
 }
 
-// Where the missing layers are in the archive.
-Async<Result<std::set<std::string>>> survey(Client& engine, ImageInfo image,
-                                            std::size_t layers_there) {
-  Result<Pull> archive = co_await engine.download(path_of(image.id) + "/get", kImageIdle);
+Async<Result<std::string>> next_of(std::shared_ptr<std::string> first, Pull rest) {
+  if (!first->empty()) co_return std::exchange(*first, "");
+  co_return co_await rest();
+}
+
+// `first`, then the rest.
+Pull joined(std::string first, Pull rest) {
+  auto left = std::make_shared<std::string>(std::move(first));
+  return [left, rest = std::move(rest)] { return next_of(left, rest); };
+}
+
+struct Surveyed {
+  Pull archive;                  // from its beginning
+  std::set<std::string> wanted;  // where the missing layers are in it
+};
+
+// An engine writes all layers to its disk before the first byte of an archive, so it is asked once
+// where the first piece tells that each layer is named by its sum (since engine 25).
+Async<Result<Surveyed>> survey(Client& engine, ImageInfo image, std::size_t layers_there) {
+  const std::string path = path_of(image.id) + "/get";
+  Result<Pull> archive = co_await engine.download(path, kImageIdle);
   if (!archive) co_return archive.error();
   SaveSurvey found(std::move(image), layers_there);
-  while (!found.is_done()) {
+  for (bool is_first = true; !found.is_done(); is_first = false) {
     Result<std::string> piece = co_await (*archive)();
     if (!piece) co_return piece.error();
     if (piece->empty()) co_return bad_input("the engine's archive of the image has no manifest");
     if (Result<void> fed = found.feed(*piece); !fed) co_return fed.error();
+    if (is_first && found.is_done()) {
+      Pull whole = joined(std::move(*piece), std::move(*archive));
+      co_return Surveyed{std::move(whole), found.wanted()};
+    }
   }
-  co_return found.wanted();
+  Result<Pull> again = co_await engine.download(path, kImageIdle);
+  if (!again) co_return again.error();
+  co_return Surveyed{std::move(*again), found.wanted()};
 }
 
 }  // namespace
 
 Async<Result<ImageInfo>> image_info(Client& engine, std::string id) {
   const Result<std::string> image =
-      co_await engine.get(path_of(id) + "/json", "looking at the image", kCallTime);
+      co_await engine.get(path_of(id) + "/json", "inspecting the image", kCallTime);
   if (!image) co_return image.error();
   co_return parse_image(*image);
 }
@@ -133,15 +157,15 @@ Async<Result<Pull>> send_image(Client& engine, ImageInfo image, std::size_t laye
   Result<bool> other_store = co_await is_in_containerd(engine);
   if (!other_store) co_return other_store.error();
   if (*other_store) co_return in_containerd("source");
-  std::set<std::string> wanted;
   if (layers_there > 0) {
-    Result<std::set<std::string>> found = co_await survey(engine, image, layers_there);
+    Result<Surveyed> found = co_await survey(engine, image, layers_there);
     if (!found) co_return found.error();
-    wanted = std::move(*found);
+    co_return filtered(std::move(found->archive),
+                       SaveFilter(image, layers_there, std::move(found->wanted)));
   }
   Result<Pull> archive = co_await engine.download(path_of(image.id) + "/get", kImageIdle);
   if (!archive) co_return archive.error();
-  co_return filtered(std::move(*archive), SaveFilter(image, layers_there, std::move(wanted)));
+  co_return filtered(std::move(*archive), SaveFilter(image, layers_there, {}));
 }
 
 Async<Result<void>> take_image(Client& engine, ImageInfo image, std::size_t layers_there, Pull body,
@@ -171,7 +195,7 @@ Async<Result<std::string>> call_image(Client& engine, ImageInfo image, std::stri
                                       bool is_brought) {
   if (name.starts_with(kMovedRegistry)) name.erase(0, kMovedRegistry.size());
   std::string path = path_of(image.id) + "/json";
-  const Result<std::string> seen = co_await engine.get(path, "looking at the image", kCallTime);
+  const Result<std::string> seen = co_await engine.get(path, "inspecting the image", kCallTime);
   if (!seen) co_return seen.error();
   const std::vector<std::string> names = names_of(*seen, name);
   const bool is_moved = is_moved_only(*seen);
@@ -223,7 +247,7 @@ Async<Result<std::vector<MovedImage>>> moved_images(Client& engine) {
     const std::vector<std::string> names = names_of(render_json(entry), "");
     if (!is_digest(id) || names.empty() || !names.front().starts_with(kMovedRegistry)) continue;
     const Result<std::string> seen =
-        co_await engine.get(path_of(id) + "/json", "looking at the image", kCallTime);
+        co_await engine.get(path_of(id) + "/json", "inspecting the image", kCallTime);
     // One that was removed meanwhile, or that the engine cannot describe.
     if (!seen && (!seen.error().code || is_absent(seen))) continue;
     if (!seen) co_return seen.error();

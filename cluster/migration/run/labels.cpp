@@ -39,7 +39,7 @@ Result<Seen> with_labels(Seen seen, const ctrl::Labels& image) {
 static Async<Result<Seen>> without_image_environment(ctrl::engine::Client& client, Seen seen) {
   const Result<json::value> image =
       co_await client.get_json("/images/" + percent_encoded(seen.image) + "/json",
-                               "looking at the image of a container", ctrl::engine::kAnswerTime);
+                               "inspecting the image of a container", ctrl::engine::kAnswerTime);
   if (!image) co_return image.error();
   const json::array& given = list_of(member(*image, "Config"), "Env");
   json::array own;

@@ -69,11 +69,11 @@ Async<void> LostMoves::name_all() {
     if (why.empty()) continue;
     if (++named > kMostNamed) {
       world_.host.warn("more than " + std::to_string(kMostNamed) +
-                       " containers look half migrated");
+                       " containers may be half migrated");
       co_return;
     }
-    world_.host.warn("container " + printable(name, 80) + " looks half migrated: " + why +
-                     ". Look whether it runs on another host before you start it");
+    world_.host.warn("container " + printable(name, 80) + " may be half migrated: " + why +
+                     ". Check whether it runs on another host before you start it");
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host whose journal of moves has lost entries: it says so, names what looks half migrated, and
+// A host whose journal of moves has lost entries: it says so, names what may be half migrated, and
 // neither starts nor stops nor answers for anything.
 #pragma once
 

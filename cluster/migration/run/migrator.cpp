@@ -208,7 +208,7 @@ Async<bool> WorldMigrator::restore() {
   std::function<void(MovePtr)> launch = [this](MovePtr move) { driver_.launch(std::move(move)); };
   if (!co_await records_.read(std::move(launch))) co_return false;
   ::unlink((world_.host.config().state_dir + "/open-moves").c_str());
-  ctrl::spawn(world_.host.io(), "what is kept for jobs", cache_.run());
+  ctrl::spawn(world_.host.io(), "data kept for jobs", cache_.run());
   co_return true;
 }
 

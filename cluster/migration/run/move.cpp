@@ -44,7 +44,7 @@ std::string Move::label() const {
 void Move::complain(const Error& error) {
   trouble = is_timeout(error) ? error.what : error.message();
   if (!troubles.count()) return;
-  ctrl::log::event(ctrl::log::Event::move_trouble, label() + ": " + printable(trouble, 400),
+  ctrl::log::event(ctrl::log::MessageId::move_trouble, label() + ": " + printable(trouble, 400),
                    entry.container);
 }
 

@@ -15,6 +15,7 @@
 #include "cluster/migration/run/clock.h"
 #include "cluster/migration/run/metered.h"
 #include "cluster/migration/run/move_plan.h"
+#include "cluster/payload.h"
 #include "ctrl/log.h"
 
 namespace flowcon::cluster::migration {
@@ -88,8 +89,10 @@ struct Travel {
   int image_tries = 0;           ///< source: so often it did not arrive
   std::set<std::string> sent;    ///< source: names of parts
   double sent_at = 0;            ///< source, steady: when the last part had arrived; 0: it has not
-  std::set<std::string> received;  ///< target: names of parts
-  bool is_received = false;        ///< target: all of it
+  std::shared_ptr<PayloadConnection> connection;  ///< source: opened while the job saves
+  double connected_at = 0;                        ///< steady
+  std::set<std::string> received;                 ///< target: names of parts
+  bool is_received = false;                       ///< target: all of it
 };
 
 /// Target: the parts that are coming.

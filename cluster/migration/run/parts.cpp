@@ -39,7 +39,7 @@ Error no_volume(const std::string& destination) {
 
 // A volume with options is some other file system, which is mounted only while it is in use.
 Async<Result<void>> check_options(engine::Client& client, std::string name) {
-  const std::string doing = "looking at volume " + printable(name, 80);
+  const std::string doing = "inspecting volume " + printable(name, 80);
   const Result<json::value> volume =
       co_await client.get_json("/volumes/" + percent_encoded(name), doing, engine::kAnswerTime);
   if (!volume) co_return volume.error();
@@ -102,8 +102,7 @@ Async<Result<std::string>> next_with_room(Pull body, Room room) {
 
 Error no_layer() {
   return bad_input(
-      "the engine keeps no folder of what a container has written over its image: only overlay2 "
-      "has one");
+      "the engine keeps no folder with a container's changes to its image: only overlay2 has one");
 }
 
 }  // namespace

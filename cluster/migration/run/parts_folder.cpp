@@ -117,8 +117,8 @@ Async<Result<std::string>> next_of(std::shared_ptr<Child> tar) {
 // The folder itself, not what a link leads to.
 Result<void> check_folder(const std::string& folder) {
   struct stat info {};
-  if (::lstat(folder.c_str(), &info) != 0) return errno_error(errno, "looking at " + folder);
-  if (!S_ISDIR(info.st_mode)) return errno_error(ENOTDIR, "looking at " + folder);
+  if (::lstat(folder.c_str(), &info) != 0) return errno_error(errno, "opening " + folder);
+  if (!S_ISDIR(info.st_mode)) return errno_error(ENOTDIR, "opening " + folder);
   return {};
 }
 
@@ -185,7 +185,7 @@ namespace {
 Async<Result<void>> make_beside(std::string folder, std::string beside) {
   struct stat info {};
   const bool is_there = ::lstat(folder.c_str(), &info) == 0;
-  if (is_there && !S_ISDIR(info.st_mode)) co_return errno_error(ENOTDIR, "looking at " + folder);
+  if (is_there && !S_ISDIR(info.st_mode)) co_return errno_error(ENOTDIR, "opening " + folder);
   std::vector<std::string> clear{"rm", "-rf", "--one-file-system", "--", beside};
   if (Result<void> cleared = co_await run_child(std::move(clear)); !cleared) co_return cleared;
   if (::mkdir(beside.c_str(), 0700) != 0) co_return errno_error(errno, "making " + beside);

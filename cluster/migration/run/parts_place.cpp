@@ -81,7 +81,7 @@ Async<Result<CopyPlace>> find_place(engine::Client& client, std::string id, std:
   if (!is_container_id(id)) co_return bad_input("no container has the id " + printable(id, 80));
   const Result<json::value> inspect =
       co_await client.get_json("/containers/" + id + "/json",
-                               "looking at container " + id.substr(0, 12), engine::kAnswerTime);
+                               "inspecting container " + id.substr(0, 12), engine::kAnswerTime);
   if (!inspect) co_return inspect.error();
   const Result<json::value> info =
       co_await client.get_json("/info", "asking the engine about itself", engine::kAnswerTime);

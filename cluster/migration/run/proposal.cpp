@@ -337,16 +337,28 @@ void weigh_left_behind(Proposal& made, const LeftBehind& left) {
         "it has written files that would not travel: " + some_of(files) +
         "; save to a volume, or name the file in the label flowcon.checkpoint.path");
   } else if (!files.empty()) {
-    made.notes.push_back("left behind: what it wrote to " + some_of(files));
+    made.notes.push_back("left behind: its changes to " + some_of(files));
   }
   if (left.is_cut && path.empty()) {
     made.obstacles.emplace_back(kTooManyChanges);
   } else if (left.is_cut) {
-    made.notes.emplace_back("left behind: more changed files than flowcond looks at");
+    made.notes.emplace_back("left behind: more changed files than flowcond checks");
   }
   if (!left.passing.empty()) {
     made.notes.push_back("left behind, of temporary files: " + some_of(left.passing));
   }
+}
+
+// What the target lacks of the image. Nothing is read for it but what the engine knows.
+Async<std::optional<std::uint64_t>> Proposer::weigh_missing(ImageInfo image, std::size_t there) {
+  if (there == 0) co_return image.bytes > 0 ? std::optional(image.bytes) : std::nullopt;
+  if (there >= image.layers.size()) co_return std::uint64_t{0};
+  std::string id = image.id;
+  const Result<std::string> history = co_await world_.goods.image_history(std::move(id));
+  if (!history) co_return std::nullopt;
+  const std::optional<std::uint64_t> bytes = bytes_from(*history, image.layers.size(), there);
+  const bool is_possible = bytes && (image.bytes == 0 || *bytes <= image.bytes);
+  co_return is_possible ? bytes : std::nullopt;
 }
 
 // With what the target says of it.
@@ -374,6 +386,9 @@ Async<Result<Proposal>> Proposer::ask_target(Proposal proposal, std::string targ
   const auto most = static_cast<double>(proposal.plan.image.layers.size());
   if (layers && *layers >= 0 && *layers <= most) {
     proposal.layers_there = static_cast<std::int64_t>(*layers);
+    ImageInfo image = proposal.plan.image;
+    proposal.missing_bytes =
+        co_await weigh_missing(std::move(image), static_cast<std::size_t>(*layers));
   }
   co_return proposal;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct Proposal {
   std::string life;                ///< Seen::started
   /// Of the image, that the target has already; empty where it was not asked, or does not tell.
   std::optional<std::int64_t> layers_there;
+  std::optional<std::uint64_t> missing_bytes;  ///< of its other layers; empty: not known
 };
 
 class Proposer {
@@ -54,6 +56,7 @@ class Proposer {
   Async<Result<void>> add_layer(Draft made);
   Async<Result<void>> look_at_layer(Draft made, std::string upper);
   Async<Result<Proposal>> ask_target(Proposal proposal, std::string target);
+  Async<std::optional<std::uint64_t>> weigh_missing(ImageInfo image, std::size_t there);
 
   World& world_;
   OpenMoves& open_;

@@ -90,7 +90,7 @@ Async<Response> Reception::take_part(std::string path, Pull body, std::string sp
 Async<Response> Reception::take_plan(TakesPlan take, Pull body, std::string speaker) {
   if (const std::string why = records_.why_unread(); !why.empty()) co_return failure(503, why);
   if (planning_.count(speaker) >= kMostPlans) {
-    co_return failure(503, "too many plans of that host are being looked at");
+    co_return failure(503, "too many plans of that host are being checked");
   }
   const std::string whose = speaker;
   planning_.insert(whose);
@@ -174,7 +174,7 @@ Async<Result<std::vector<std::string>>> Reception::judge(std::string name, Plan 
   coming.bytes = bytes;
   const bool may_remove = is_taken && reasons.empty();
   Result<std::string> room = co_await make_room(std::move(root), std::move(coming), may_remove);
-  if (!room) room = "its disk cannot be looked at: " + room.error().what;
+  if (!room) room = "its disk cannot be measured: " + room.error().what;
   if (!room->empty()) reasons.push_back(std::move(*room));
   const std::vector<std::string> unfit =
       co_await world_.files.unfit_paths(std::move(body), std::move(policy));
@@ -266,7 +266,7 @@ Async<Response> Reception::reserve(std::string body, std::string speaker) {
   if (!is_absent(before.error())) co_return failure(503, before.error().message());
   if (theirs->step != Step::reserve) co_return answer_unknown();
   if (world_.is_stopping) co_return refuse({kStopping});
-  if (reserving_.contains(theirs->id)) co_return failure(503, "it is being looked at");
+  if (reserving_.contains(theirs->id)) co_return failure(503, "it is being checked");
   Result<Plan> plan = parse_offer(member(*said, "plan"));
   if (!plan) co_return failure(422, plan.error().message());
   if ((theirs->method == Method::birth) != plan->is_birth ||
@@ -461,7 +461,7 @@ Response Reception::answer_unknown() const {
 
 Response Reception::answer_of(const Move& move) const {
   if (!may_tell(move.written, move.copy.seen)) {
-    return failure(503, "the copy here has to be looked at first");
+    return failure(503, "flowcond has not inspected its copy here yet");
   }
   json::object body{{"entry", to_json(move.written)}};
   if (!move.is_source()) {

@@ -178,7 +178,7 @@ Async<bool> Records::write_down(MovePtr move, Effect effect) {
     move->is_fresh = false;
     move->account.steps[name(move->entry.step)] = world_.clock.steady() - move->began;
     ctrl::log::event(
-        ctrl::log::Event::move_step,
+        ctrl::log::MessageId::move_step,
         move->label() + ": " + name(move->entry.side) + " " + name(move->entry.step) +
             (move->entry.reason.empty() ? "" : ": " + printable(move->entry.reason, 300)),
         move->entry.container);

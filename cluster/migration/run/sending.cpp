@@ -28,6 +28,7 @@ constexpr double kLook = 0.1;       // seconds between two looks whether it is s
 constexpr int kTries = 3;           // of one part, where the connection broke
 constexpr int kAsks = 60;           // for one that may have come, until the target is heard
 constexpr double kTryAgain = 2;     // seconds
+constexpr double kUnused = 30;      // seconds; the peer closes a connection after 60
 
 // Of all that may be answered with 404 only this says that no journal holds the move.
 bool says_unknown(const std::string& text) {
@@ -162,10 +163,21 @@ Async<Result<void>> Sender::send_image_of(MovePtr move) {
   co_return co_await send_one(move, "image", std::move(*body), kImageIdle);
 }
 
-// One part over a connection of its own; the other side has to have got the same bytes.
+Result<void> Sender::connect(Move& move) const {
+  Travel& travel = move.travel;
+  const double now = world_.clock.steady();
+  if (travel.connection && now - travel.connected_at <= kUnused) return {};
+  Result<std::vector<std::string>> words = world_.network.dial(move.other());
+  if (!words) return words.error();
+  travel.connection = world_.goods.connect(std::move(*words));
+  travel.connected_at = now;
+  return {};
+}
+
+// The other side has to have got the same bytes.
 Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, double idle) {
-  Result<std::vector<std::string>> words = world_.network.dial(move->other());
-  if (!words) co_return words.error();
+  if (Result<void> connected = connect(*move); !connected) co_return connected.error();
+  std::shared_ptr<PayloadConnection> connection = std::exchange(move->travel.connection, nullptr);
   Metered metered;
   Pull counted = metered.wrap(std::move(body));
   // Nothing more is sent once the move is to be undone.
@@ -178,9 +190,8 @@ Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, 
   };
   move->account.passing = metered;
   move->account.sending_since = world_.clock.steady();
-  std::string method = "PUT", target = "/v1/peer/moves/" + move->entry.id + "/" + part;
-  Async<Result<Answer>> sending = world_.goods.send_body(
-      std::move(*words), std::move(method), std::move(target), std::move(watched), idle);
+  std::string target = "/v1/peer/moves/" + move->entry.id + "/" + part;
+  Async<Result<Answer>> sending = connection->put(std::move(target), std::move(watched), idle);
   Async<void> waiting = sends_no_more(move);
   auto first = std::move(sending) || std::move(waiting);
   std::variant<Result<Answer>, std::monostate> ended = co_await std::move(first);
@@ -199,6 +210,8 @@ Async<Result<void>> Sender::send_one(MovePtr move, std::string part, Pull body, 
   const Result<json::value> sum = parse_json(answer->body);
   const bool is_same = sum && metered.is_whole() && text_of(*sum, "sha256") == metered.sha256();
   if (!is_same) co_return bad_input("other bytes arrived than were sent");
+  move->travel.connection = std::move(connection);
+  move->travel.connected_at = world_.clock.steady();
   move->travel.sent.insert(part);
   move->peer.heard = world_.clock.steady();
   co_return Result<void>();
@@ -244,6 +257,13 @@ Async<Result<std::string>> Sender::next_unchanged(Pull body, VolumePlace from, s
 }
 
 Async<bool> Sender::send(MovePtr move) {
+  const bool has_changed = co_await send_parts(move);
+  const auto connection = std::exchange(move->travel.connection, nullptr);
+  if (connection) co_await connection->close();
+  co_return has_changed;
+}
+
+Async<bool> Sender::send_parts(MovePtr move) {
   std::vector<std::string> names;
   for (const Part& part : move->plan.parts) names.push_back(part.name);
   names.emplace_back("life");

@@ -17,7 +17,7 @@ namespace {
 constexpr double kAgain = 1;  // seconds until a stream that ended is asked for again
 constexpr const char* kActions = R"(["start","kill","die"])";
 
-bool ends(const ctrl::engine::Event& event, const Plan& plan) {
+bool ends(const ctrl::engine::EngineEvent& event, const Plan& plan) {
   // The engine writes labels over what an event says.
   const bool is_label = object_of(member(plan.body, "Labels")).contains("signal");
   const int signal = is_label ? SIGTERM : event.signal.value_or(SIGTERM);
@@ -48,7 +48,7 @@ Async<void> Watch::follow() {
     double since = world_.clock.wall();
     for (const auto& [id, move] : open_.all()) since = std::min(since, move->started);
     auto connected = [this] { stream_ = ++streams_; };
-    auto sink = [this](const ctrl::engine::Event& event) {
+    auto sink = [this](const ctrl::engine::EngineEvent& event) {
       if (!world_.is_ended) hear(event);
     };
     std::string actions = kActions;
@@ -64,7 +64,7 @@ Async<void> Watch::follow() {
   }
 }
 
-void Watch::hear(const ctrl::engine::Event& event) {
+void Watch::hear(const ctrl::engine::EngineEvent& event) {
   for (const auto& [id, move] : open_.all()) {
     if (move->entry.container != event.id) continue;
     if (event.action == "kill" && ends(event, move->plan)) {

@@ -25,7 +25,7 @@ class Watch {
 
  private:
   Async<void> follow();
-  void hear(const ctrl::engine::Event& event);
+  void hear(const ctrl::engine::EngineEvent& event);
   Async<void> halt(MovePtr move);
 
   World& world_;

@@ -28,9 +28,9 @@ Result<Answer> send_to_shell(const std::string& script, ctrl::Pull body, double 
     std::vector<std::string> words;
     for (const char* word : {"sh", "-c"}) words.emplace_back(word);
     words.push_back(script);
-    std::string method = "PUT", target = "/x", peer = "h2";
-    answer = co_await send_body(io, std::move(words), std::move(method), std::move(target), body,
-                                idle, std::move(peer));
+    std::string target = "/x", peer = "h2";
+    const auto connection = connect_for_payload(io, std::move(words), std::move(peer));
+    answer = co_await connection->put(std::move(target), body, idle);
   };
   ctrl::spawn(io, "test", life);
   io.run();
@@ -53,6 +53,54 @@ TEST_CASE("a body goes over in chunks and the answer comes back") {
   REQUIRE(answer.has_value());
   CHECK(answer->status == 200);
   CHECK(answer->body == "3abc2de0");
+}
+
+// Answers each body with the number of bodies that this shell has read.
+const std::string kCounts =
+    "n=0; while read -r l; do case $l in 0?|0) n=$((n + 1)); read -r l; "
+    "printf 'HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n%d' $n ;; esac; done; exit 0; ";
+
+// The answers to bodies one after the other, each as "status body" or an error.
+std::vector<std::string> answers_to(const std::string& script, int bodies) {
+  boost::asio::io_context io(1);
+  std::vector<std::string> answers;
+  const auto life = [&]() -> Async<void> {
+    std::vector<std::string> words;
+    for (const char* word : {"sh", "-c"}) words.emplace_back(word);
+    words.push_back(script);
+    std::string peer = "h2";
+    const auto connection = connect_for_payload(io, std::move(words), std::move(peer));
+    for (int i = 0; i < bodies; ++i) {
+      std::string target = "/x";
+      std::vector<Result<std::string>> pieces{std::string("abc"), std::string()};
+      ctrl::Pull body = pieces_of(std::move(pieces));
+      const Result<Answer> answer =
+          co_await connection->put(std::move(target), std::move(body), 20);
+      answers.push_back(answer ? std::to_string(answer->status) + " " + answer->body : "error");
+    }
+    co_await connection->close();
+  };
+  ctrl::spawn(io, "test", life);
+  io.run();
+  return answers;
+}
+
+TEST_CASE("bodies go over one connection, one after the other") {
+  CHECK(answers_to(kCounts, 3) == std::vector<std::string>{"200 1", "200 2", "200 3"});
+}
+
+TEST_CASE("after a refusal or an end the next body has a connection of its own") {
+  const std::string refuses =
+      kHead +
+      "head -c 13 >/dev/null; "
+      "printf 'HTTP/1.1 507 No\\r\\nContent-Length: 1\\r\\n\\r\\n%s' $$; exec cat >/dev/null";
+  const std::vector<std::string> two = answers_to(refuses, 2);
+  REQUIRE(two.size() == 2);
+  CHECK(two.front().starts_with("507 "));
+  CHECK(two.back().starts_with("507 "));
+  CHECK(answers_to(kHead + "head -c 13 >/dev/null; "
+                           "printf 'HTTP/1.1 200 OK\\r\\nContent-Length: 1\\r\\n\\r\\n1'; exit 0",
+                   3) == std::vector<std::string>{"200 1", "error", "200 1"});
 }
 
 TEST_CASE("a peer that refuses in the middle is sent no more, and its answer is the answer") {

@@ -108,7 +108,7 @@ TEST_CASE("a mount in disguise is refused") {
   CHECK(mount(R"("Type": "volume", "Source": "v")") == Words{});
   CHECK(mount(R"("Type": "volume", "Source": "v", "VolumeOptions": {"DriverConfig": {"Options":
               {"type": "none", "o": "bind", "device": "/etc"}}})") ==
-        Words{"nothing is known about 'HostConfig.Mounts.VolumeOptions'"});
+        Words{"flowcond does not know 'HostConfig.Mounts.VolumeOptions'"});
   CHECK(mount(R"("Type": "volume", "Source": "/etc")") ==
         Words{"the volume '/etc' is not accepted"});
   CHECK(mount(R"("Type": "bind", "Source": "/srv/x", "BindOptions": {"Propagation": "rshared"})")
@@ -117,32 +117,31 @@ TEST_CASE("a mount in disguise is refused") {
         Words{});
   CHECK(mount(R"("Type": "image", "Source": "x")").size() == 1);
   CHECK(refused_host(R"("Binds": ["/etc:/etc"])") ==
-        Words{"nothing is known about 'HostConfig.Binds'"});
+        Words{"flowcond does not know 'HostConfig.Binds'"});
   CHECK(refused_host(R"("VolumesFrom": ["other"])").size() == 1);
 }
 
 TEST_CASE("members of the wrong type, another case or that are new are refused") {
   CHECK(refused_host(R"("Privileged": "true")") ==
-        Words{"HostConfig.Privileged is not what it should be"});
-  CHECK(refused_host(R"("CapAdd": "ALL")") == Words{"HostConfig.CapAdd is not what it should be"});
-  CHECK(refused_host(R"("CapAdd": [["ALL"]])") ==
-        Words{"HostConfig.CapAdd is not what it should be"});
+        Words{"HostConfig.Privileged has the wrong type"});
+  CHECK(refused_host(R"("CapAdd": "ALL")") == Words{"HostConfig.CapAdd has the wrong type"});
+  CHECK(refused_host(R"("CapAdd": [["ALL"]])") == Words{"HostConfig.CapAdd has the wrong type"});
   // The engine reads members without regard to case.
   CHECK(refused_host(R"("privileged": true)") ==
-        Words{"nothing is known about 'HostConfig.privileged'"});
+        Words{"flowcond does not know 'HostConfig.privileged'"});
   CHECK(refused(R"({"hostconfig": {"Privileged": true}})") ==
-        Words{"nothing is known about 'hostconfig'"});
-  CHECK(refused(R"({"HostConfig": 7})") == Words{"HostConfig is not what it should be"});
+        Words{"flowcond does not know 'hostconfig'"});
+  CHECK(refused(R"({"HostConfig": 7})") == Words{"HostConfig has the wrong type"});
   CHECK(refused_host(R"("maskedpaths": [], "readonlypaths": [])") ==
-        Words{"nothing is known about 'HostConfig.maskedpaths'",
-              "nothing is known about 'HostConfig.readonlypaths'"});
+        Words{"flowcond does not know 'HostConfig.maskedpaths'",
+              "flowcond does not know 'HostConfig.readonlypaths'"});
   CHECK(refused_host(R"("LogConfig": {"Type": "json-file", "type": "syslog"})") ==
-        Words{"nothing is known about 'HostConfig.LogConfig.type'"});
+        Words{"flowcond does not know 'HostConfig.LogConfig.type'"});
   AcceptPolicy fuse;
   fuse.devices = {"/dev/fuse"};
   CHECK(refused_host(R"("Devices": [{"PathOnHost": "/dev/fuse", "pathonhost": "/dev/sda"}])",
-                     fuse) == Words{"nothing is known about 'HostConfig.Devices.pathonhost'"});
-  CHECK(refused_host(R"("Warp": 9)") == Words{"nothing is known about 'HostConfig.Warp'"});
+                     fuse) == Words{"flowcond does not know 'HostConfig.Devices.pathonhost'"});
+  CHECK(refused_host(R"("Warp": 9)") == Words{"flowcond does not know 'HostConfig.Warp'"});
   CHECK(refused_host(R"("CgroupParent": "/../x")").size() == 1);
 }
 
@@ -198,9 +197,9 @@ TEST_CASE("a ulimit that is not known is refused by its name") {
   CHECK(refused_host(R"("Ulimits": [{"Name": "RTPRIO", "Soft": 1, "Hard": 1}])") ==
         Words{"the ulimit 'RTPRIO' is not known and not accepted"});
   CHECK(refused_host(R"("Ulimits": [{"Name": "core", "soft": 1}])") ==
-        Words{"nothing is known about 'HostConfig.Ulimits.soft'"});
+        Words{"flowcond does not know 'HostConfig.Ulimits.soft'"});
   CHECK(refused_host(R"("Ulimits": [{"Name": "core", "Soft": "1"}])") ==
-        Words{"HostConfig.Ulimits.Soft is not what it should be"});
+        Words{"HostConfig.Ulimits.Soft has the wrong type"});
   CHECK(refused_host(R"("Ulimits": [{}])") == Words{"the ulimit '' is not known and not accepted"});
 }
 
@@ -236,24 +235,24 @@ TEST_CASE("gpu accepts what --gpus asks for, and no device of another kind") {
   CHECK(request(R"("Capabilities": [["gpu", "cdi"]])") ==
         Words{"a request for devices with the capability 'cdi' is not accepted"});
   CHECK(request(R"("Capabilities": ["gpu"])") ==
-        Words{"HostConfig.DeviceRequests.Capabilities is not what it should be"});
+        Words{"HostConfig.DeviceRequests.Capabilities has the wrong type"});
   CHECK(request(R"("Options": {"visible": "all"})") ==
         Words{"options of a request for devices are not accepted"});
   CHECK(request(R"("driver": "cdi")") ==
-        Words{"nothing is known about 'HostConfig.DeviceRequests.driver'"});
+        Words{"flowcond does not know 'HostConfig.DeviceRequests.driver'"});
 }
 
 TEST_CASE("members of ports and of health checks are known too") {
   CHECK(refused_host(R"("PortBindings": {"80/tcp": [{"HostIp": "", "HostPort": "80"}],
                                          "81/tcp": null})") == Words{});
   CHECK(refused_host(R"("PortBindings": {"80/tcp": [{"hostport": "80"}]})") ==
-        Words{"nothing is known about 'HostConfig.PortBindings.hostport'"});
+        Words{"flowcond does not know 'HostConfig.PortBindings.hostport'"});
   CHECK(refused_host(R"("PortBindings": {"80/tcp": "80"})") ==
-        Words{"HostConfig.PortBindings is not what it should be"});
+        Words{"HostConfig.PortBindings has the wrong type"});
   CHECK(refused(R"({"Healthcheck": {"Test": ["CMD", "x"], "Interval": 1, "Retries": 3}})") ==
         Words{});
   CHECK(refused(R"({"Healthcheck": {"Warp": 1}})") ==
-        Words{"nothing is known about 'Healthcheck.Warp'"});
+        Words{"flowcond does not know 'Healthcheck.Warp'"});
 }
 
 TEST_CASE("a thousand reasons are cut to what a person reads") {

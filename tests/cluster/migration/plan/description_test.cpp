@@ -76,7 +76,7 @@ TEST_CASE("a plain container's description says nothing that the engine would no
 TEST_CASE("a container of Engine 28 in a network of its own keeps its aliases, not its address") {
   const Description made = description_of(Inspected("28"));
   CHECK(made.obstacles == Words{});
-  CHECK(made.notes == Words{"left out: Annotations; what they mean is the runtime's to say",
+  CHECK(made.notes == Words{"left out: Annotations; their meaning depends on the runtime",
                             "left out: its fixed address in the network 'ml'"});
   CHECK(made.body.at("NetworkingConfig") ==
         from(R"({"EndpointsConfig": {"ml": {"Aliases": ["trainer", "db"]}}})"));
@@ -211,7 +211,7 @@ TEST_CASE("members that nobody knows are left out and said") {
   inspected.host()["Tele\x1bport"] = true;
   inspected.host()["Nothing"] = json::array();
   CHECK(description_of(inspected).notes ==
-        Words{"left out, since nothing is known about it: Tele\uFFFDport"});
+        Words{"left out, since flowcond does not know it: Tele\uFFFDport"});
 }
 
 TEST_CASE("answers that are none of an engine's are errors that say why") {

@@ -3,79 +3,12 @@
 #include "base/json.h"
 #include "cluster/migration/plan/load_filter.h"
 #include "cluster/migration/plan/save_filter.h"
+#include "tests/cluster/migration/plan/image_archives.h"
 #include "tests/cluster/migration/plan/tar_builder.h"
 #include "tests/support/catch.h"
 
 namespace flowcon::cluster::migration {
 namespace {
-
-const std::string kEnd(1024, '\0');
-
-std::string sum(const std::string& bytes) {
-  Sha256 made;
-  made.feed(bytes);
-  return made.finish();
-}
-
-// A layer with one file.
-std::string layer(const std::string& content) {
-  return TarBuilder().file("etc/file", content).bytes + kEnd;
-}
-
-std::string config_of(const std::vector<std::string>& layers) {
-  std::string ids;
-  for (const std::string& one : layers) {
-    ids += (ids.empty() ? "\"sha256:" : ",\"sha256:") + sum(one) + "\"";
-  }
-  return R"({"architecture":"amd64","rootfs":{"type":"layers","diff_ids":[)" + ids + "]}}";
-}
-
-struct Image {
-  std::vector<std::string> layers;  ///< their archives
-  std::string config;
-  ImageInfo info;
-
-  explicit Image(std::vector<std::string> made)
-      : layers(std::move(made)), config(config_of(layers)) {
-    info.id = "sha256:" + sum(config);
-    for (const std::string& one : layers) info.layers.push_back("sha256:" + sum(one));
-  }
-  [[nodiscard]] std::string id() const { return info.id.substr(7); }
-};
-
-// Three layers, of which the first and the last are equal.
-Image three() { return Image({layer("a"), layer("b"), layer("a")}); }
-
-std::string folder_of(std::size_t i) { return std::string(63, 'f') + std::to_string(i); }
-
-// As an engine up to 24 writes it: a folder a layer, equal ones as links, the manifest last.
-std::string old_archive(const Image& image) {
-  TarBuilder tar;
-  tar.file(image.id() + ".json", image.config);
-  std::string names;
-  for (std::size_t i = 0; i < image.layers.size(); ++i) {
-    std::size_t first = 0;
-    while (image.layers[first] != image.layers[i]) ++first;
-    const std::string folder = folder_of(i);
-    tar.folder(folder + "/").file(folder + "/VERSION", "1.0").file(folder + "/json", "{}");
-    if (first == i) tar.file(folder + "/layer.tar", image.layers[i]);
-    if (first != i) tar.symlink(folder + "/layer.tar", "../" + folder_of(first) + "/layer.tar");
-    names += (names.empty() ? "\"" : ",\"") + folder + "/layer.tar\"";
-  }
-  tar.file("manifest.json", "[{\"Config\":\"" + image.id() + ".json\",\"RepoTags\":[\"x:1\"]," +
-                                "\"Layers\":[" + names + "]}]");
-  return tar.file("repositories", "{}").bytes + kEnd;
-}
-
-// As an engine from 25 on writes it.
-std::string new_archive(const Image& image) {
-  std::map<std::string, std::string> blobs{{image.id(), image.config}, {sum("{}"), "{}"}};
-  for (const std::string& one : image.layers) blobs[sum(one)] = one;
-  TarBuilder tar;
-  tar.folder("blobs/").folder("blobs/sha256/");
-  for (const auto& [name, bytes] : blobs) tar.file("blobs/sha256/" + name, bytes);
-  return tar.file("index.json", "{}").file("manifest.json", "[]").bytes + kEnd;
-}
 
 template <class Filter>
 Result<std::string> through(Filter& filter, const std::string& bytes, std::size_t step) {
@@ -393,6 +326,33 @@ TEST_CASE("an image has a name if it has a tag or a registry's digest") {
   CHECK_FALSE(has_name(R"({"RepoTags":[],"RepoDigests":null})"));
   CHECK(has_name(R"({"RepoTags":["a:1"],"RepoDigests":[]})"));
   CHECK(has_name(R"({"RepoTags":[],"RepoDigests":["a@sha256:1"]})"));
+}
+
+TEST_CASE("the bytes of an image's last layers are read from its history, where they are sure") {
+  const auto history = [](const std::vector<int>& oldest_first) {
+    std::string all;
+    for (const int bytes : oldest_first) {
+      all = R"({"Size":)" + std::to_string(bytes) + "}" + (all.empty() ? "" : "," + all);
+    }
+    return "[" + all + "]";
+  };
+  // CMD and ENV make no layers.
+  const std::string plain = history({100, 0, 30, 0, 7});
+  CHECK(bytes_from(plain, 3, 0) == 137);
+  CHECK(bytes_from(plain, 3, 1) == 37);
+  CHECK(bytes_from(plain, 3, 2) == 7);
+  CHECK(bytes_from(plain, 3, 3) == 0);
+  CHECK(bytes_from(plain, 5, 3) == 7);  // each step made one
+  // Which of the two empty steps made a layer?
+  CHECK_FALSE(bytes_from(plain, 4, 2));
+  CHECK(bytes_from(plain, 4, 1) == 37);
+  CHECK(bytes_from(plain, 4, 4) == 0);
+  for (const std::string& other :
+       {std::string("x"), std::string("{}"), history({100}), history({1, 2, 3, 4}),
+        std::string(R"([{},{},{}])"), history({1, 2, -3}), std::string()}) {
+    CAPTURE(other);
+    CHECK_FALSE(bytes_from(other, 3, 1));
+  }
 }
 
 TEST_CASE("images begin alike as far as their layers are the same") {

@@ -209,7 +209,7 @@ TEST_CASE("after the hand-over a silent target leaves the source waiting, whatev
   const Effect effect = next_effect(entry_at(Side::source, Step::start), facts);
   CHECK(effect.act == Act::report);
   CHECK(effect.step == Step::start);
-  CHECK(effect.reason == "what the target does is unknown");
+  CHECK(effect.reason == "the state of the target is unknown");
 }
 
 TEST_CASE("before the hand-over a source needs no word of the target to go on") {

@@ -242,7 +242,7 @@ Async<Result<std::vector<ctrl::engine::Listed>>> FakeEngine::list() {
 }
 
 Async<Error> FakeEngine::events(std::int64_t, std::function<void()> connected,
-                                std::function<void(ctrl::engine::Event)> sink, std::string) {
+                                std::function<void(ctrl::engine::EngineEvent)> sink, std::string) {
   if (is_deaf_) co_return errno_error(ETIMEDOUT, "asking for events");
   connected();
   const Listener listener(*this, std::move(sink));
@@ -279,14 +279,14 @@ void FakeEngine::end_dumped() {
 }
 
 void FakeEngine::tell(const std::string& action, const std::string& container) {
-  ctrl::engine::Event event;
+  ctrl::engine::EngineEvent event;
   event.action = action;
   event.id = container;
   event.time_ns = static_cast<std::int64_t>(clock_.wall() * 1e9);
   tell(event);
 }
 
-void FakeEngine::tell(const ctrl::engine::Event& event) {
+void FakeEngine::tell(const ctrl::engine::EngineEvent& event) {
   for (const Listener* listener : std::vector<const Listener*>(*listeners_)) listener->sink(event);
 }
 

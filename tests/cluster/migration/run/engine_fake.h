@@ -122,7 +122,7 @@ class FakeEngine : public Engine {
   Async<Result<About>> about() override;
   Async<Result<std::vector<ctrl::engine::Listed>>> list() override;
   Async<Error> events(std::int64_t, std::function<void()> connected,
-                      std::function<void(ctrl::engine::Event)> sink, std::string) override;
+                      std::function<void(ctrl::engine::EngineEvent)> sink, std::string) override;
   Async<Result<std::vector<Removal>>> removals(double) override;
   Async<Result<Seen>> with_own_labels(bool, Seen seen) override;
 
@@ -130,7 +130,7 @@ class FakeEngine : public Engine {
   void end(const std::string& container, Copy how, std::int64_t exit_code);
   void end_dumped();
   void tell(const std::string& action, const std::string& container);
-  void tell(const ctrl::engine::Event& event);
+  void tell(const ctrl::engine::EngineEvent& event);
   [[nodiscard]] bool runs() const;
   [[nodiscard]] Box* first() { return boxes_.empty() ? nullptr : &boxes_.begin()->second; }
 
@@ -179,7 +179,7 @@ class FakeEngine : public Engine {
   int made_ = 0;
   // One who follows the events, as long as it does.
   struct Listener {
-    Listener(FakeEngine& engine, std::function<void(ctrl::engine::Event)> the_sink)
+    Listener(FakeEngine& engine, std::function<void(ctrl::engine::EngineEvent)> the_sink)
         : all(engine.listeners_), sink(std::move(the_sink)) {
       all->push_back(this);
     }
@@ -187,7 +187,7 @@ class FakeEngine : public Engine {
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
     std::shared_ptr<std::vector<const Listener*>> all;  // coroutines outlive the engine
-    std::function<void(ctrl::engine::Event)> sink;
+    std::function<void(ctrl::engine::EngineEvent)> sink;
   };
   std::shared_ptr<std::vector<const Listener*>> listeners_ =
       std::make_shared<std::vector<const Listener*>>();

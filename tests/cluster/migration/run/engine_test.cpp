@@ -70,6 +70,28 @@ TEST_CASE("what is no container is an error") {
       "the engine's answer on a container: not JSON"));
 }
 
+TEST_CASE(
+    "the last words of a container are also what it printed while the engine noted its start") {
+  const flowcon::test::TempFolder folder;
+  flowcon::test::FakeDaemon daemon(folder.path() + "/engine");
+  const std::string line = "2026-11-21T10:00:00.2Z importing\n";
+  const std::string frame{1, 0, 0, 0, 0, 0, 0, static_cast<char>(line.size())};
+  daemon.answer("GET /containers/1/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=1795255199",
+                200, frame + line);
+  boost::asio::io_context io{1};
+  ctrl::engine::Client client(io, folder.path() + "/engine");
+  DockerEngine engine(client);
+  std::string words;
+  const auto life = [&]() -> Async<void> {
+    Seen seen = *parse_seen(R"({"Id":"1","State":{"Status":"exited",)"
+                            R"("StartedAt":"2026-11-21T10:00:00.25Z"}})");
+    words = co_await engine.last_words(std::move(seen));
+  };
+  ctrl::spawn(io, "test", life);
+  io.run();
+  CHECK(words == "importing");
+}
+
 TEST_CASE("files come only to an engine that maps users as theirs does") {
   const flowcon::test::TempFolder folder;
   flowcon::test::FakeDaemon daemon(folder.path() + "/engine");

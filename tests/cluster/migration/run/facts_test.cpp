@@ -107,7 +107,7 @@ TEST_CASE("a label signal does not hide that a person ended the copy") {
     if (has_label) move->plan.body["Labels"] = boost::json::object{{"signal", "1"}};
     watch.begin();
     host.pass(0);
-    ctrl::engine::Event event;
+    ctrl::engine::EngineEvent event;
     event.action = "kill";
     event.id = move->entry.container;
     event.signal = 1;

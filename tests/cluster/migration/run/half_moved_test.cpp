@@ -22,8 +22,8 @@ Seen seen_of(Copy copy, const std::string& policy, std::map<std::string, std::st
 }  // namespace
 
 TEST_CASE(
-    "a stopped container without a restart policy that a move could have left looks half "
-    "migrated") {
+    "a stopped container without a restart policy that a move could have left may be "
+    "half migrated") {
   const std::map<std::string, std::string> moved{{kMoveLabel, "m1"}};
   const std::map<std::string, std::string> movable{{"flowcon.migrate", "app"}};
   const std::map<std::string, std::string> fixed{{"flowcon.migrate", "no"}};

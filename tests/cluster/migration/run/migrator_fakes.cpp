@@ -72,10 +72,13 @@ Async<Result<std::string>> drained(ctrl::Pull body) {
 
 Async<Result<ImageInfo>> FakeGoods::image_info(std::string id) {
   if (!images_.contains(id)) co_return errno_error(ENOENT, "no such image");
-  co_return ImageInfo{id, {"sha256:" + std::string(64, '1')}, image_bytes_, "amd64"};
+  const std::vector<std::string> layers(layers_, "sha256:" + std::string(64, '1'));
+  co_return ImageInfo{id, layers, image_bytes_, "amd64"};
 }
 
-Async<Result<std::size_t>> FakeGoods::layers_there(ImageInfo) { co_return std::size_t{0}; }
+Async<Result<std::size_t>> FakeGoods::layers_there(ImageInfo) { co_return layers_there_; }
+
+Async<Result<std::string>> FakeGoods::image_history(std::string) { co_return history_; }
 
 Async<Result<ctrl::Pull>> FakeGoods::send_image(ImageInfo, std::size_t) {
   ++image_sends_;
@@ -137,9 +140,25 @@ Async<Result<void>> FakeGoods::take_part(CopyPlace, Part part, ctrl::Pull body, 
   co_return Result<void>();
 }
 
-Async<Result<Answer>> FakeGoods::send_body(std::vector<std::string>, std::string method,
-                                           std::string target, ctrl::Pull body, double) {
-  return carry_(std::move(method), std::move(target), std::move(body));
+namespace {
+
+class FakePayload : public PayloadConnection {
+ public:
+  explicit FakePayload(const Carry& carry) : carry_(carry) {}
+  Async<Result<Answer>> put(std::string target, ctrl::Pull body, double) override {
+    return carry_("PUT", std::move(target), std::move(body));
+  }
+  Async<void> close() override { co_return; }
+
+ private:
+  const Carry& carry_;
+};
+
+}  // namespace
+
+std::shared_ptr<PayloadConnection> FakeGoods::connect(std::vector<std::string>) {
+  ++connections_;
+  return std::make_shared<FakePayload>(carry_);
 }
 
 Async<Result<void>> FakeFiles::sync(std::string) { co_return Result<void>(); }

@@ -67,6 +67,7 @@ class FakeGoods : public Goods {
  public:
   Async<Result<ImageInfo>> image_info(std::string id) override;
   Async<Result<std::size_t>> layers_there(ImageInfo) override;
+  Async<Result<std::string>> image_history(std::string) override;
   Async<Result<ctrl::Pull>> send_image(ImageInfo, std::size_t) override;
   Async<Result<void>> take_image(ImageInfo image, std::size_t, ctrl::Pull body,
                                  std::uint64_t) override;
@@ -76,12 +77,14 @@ class FakeGoods : public Goods {
   Async<Result<CopyPlace>> find_place(std::string id, std::string) override;
   Async<Result<ctrl::Pull>> send_part(CopyPlace, Part part) override;
   Async<Result<void>> take_part(CopyPlace, Part part, ctrl::Pull body, PartLimits) override;
-  Async<Result<Answer>> send_body(std::vector<std::string>, std::string method, std::string target,
-                                  ctrl::Pull body, double) override;
+  std::shared_ptr<PayloadConnection> connect(std::vector<std::string>) override;
 
   std::function<void(const std::string& part, bool begins)> is_taking_;
   std::set<std::string> images_;
   std::uint64_t image_bytes_ = 0;
+  std::size_t layers_ = 1;  ///< of each image
+  std::size_t layers_there_ = 0;
+  std::string history_ = "[]";
   std::map<std::string, MovedImage> moved_;  ///< of them those that have only a moved one's name
   int image_sends_ = 0;
   std::map<std::string, std::string> parts_;  ///< that have come
@@ -94,6 +97,7 @@ class FakeGoods : public Goods {
   int sweeps_ = 0;
   std::function<std::vector<VolumePlace>(const std::string& id)> volumes_of_;
   Carry carry_;
+  int connections_ = 0;
 };
 
 class FakeFiles : public HostFiles {

@@ -98,8 +98,32 @@ TEST_CASE("a rehearsal tells what would travel, and how long jobs stood still be
   CHECK(before.at("stopped_seconds").is_null());
   CHECK(hosts.outcome() == "1  ");
 
+  CHECK(before.at("missing_bytes").to_number<int>() == 5000);
+  CHECK(before.at("rate").is_null());
+
+  hosts.source.goods.layers_ = 3;
+  hosts.target.goods.layers_there_ = 2;
+  hosts.source.goods.history_ = R"([{"Size":0},{"Size":700},{"Size":300},{"Size":4000}])";
+  CHECK(rehearsed().at("missing_bytes").to_number<int>() == 700);
+  hosts.source.goods.history_ = "[]";
+  CHECK(rehearsed().at("missing_bytes").is_null());
+
   hosts.target.goods.images_ = hosts.source.goods.images_;
-  CHECK(rehearsed().at("layers_there").to_number<int>() == 1);
+  CHECK(rehearsed().at("layers_there").to_number<int>() == 3);
+}
+
+TEST_CASE("a rehearsal tells the rate of the last transfer to that host") {
+  TwoHosts hosts;
+  const auto sent = [&](const std::string& id, const std::string& more) {
+    hosts.source.rows.rows_[id] = {id, "", R"({"shown":{"side":"source",)" + more + "}}", 1, 2};
+  };
+  sent("a", R"("target":")" + host_id('3') + R"(","bytes":2000000,"rate":7)");
+  sent("b", R"("target":")" + host_id('2') + R"(","bytes":2000,"rate":8)");
+  sent("c", R"("target":")" + host_id('2') + R"(","bytes":2000000,"rate":500000)");
+  hosts.restart(hosts.source);
+  const auto said = hosts.answer(hosts.source, "POST migrate", R"({"dry_run":true})");
+  REQUIRE(said.status == 200);
+  CHECK(parse_json(said.body)->at("rate").to_number<int>() == 500000);
 }
 
 TEST_CASE("a step that cannot be written is not done, and the job goes on where it was") {
@@ -318,6 +342,23 @@ TEST_CASE("a journal that does not answer whether a move has begun lets it not b
   hosts.source.rows.is_unreadable_ = true;
   CHECK(hosts.begin(std::string(32, 'b')) == "reading the journal");
   CHECK(hosts.source.rows.rows_.empty());
+}
+
+TEST_CASE("all that travels goes over one connection, which is opened before the job has saved") {
+  TwoHosts hosts;
+  REQUIRE(hosts.begin().empty());
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+  CHECK(hosts.source.goods.connections_ == 1);
+}
+
+TEST_CASE("a connection that the peer may have closed by now is not used") {
+  TwoHosts hosts;
+  begin_held(hosts, hosts.source, "source", "transfer");
+  CHECK(hosts.source.goods.connections_ == 1);
+  REQUIRE(hosts.ends());
+  CHECK(hosts.outcome() == "2 done done");
+  CHECK(hosts.source.goods.connections_ == 2);
 }
 
 TEST_CASE("a part that has come is not sent again where its answer is lost") {
