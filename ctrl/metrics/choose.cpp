@@ -74,11 +74,11 @@ bool is_repeated(const Series& series) {
 
 void count_unknown(const Series& series, Tally& tally) {
   if (series.finite < 4) {
-    tally.add(-6, "its name says nothing, and there are too few values to tell by");
+    tally.add(-6, "its name says nothing, and it has too few values to judge");
     return;
   }
   tally.add(1 + 4 * std::min(1.0, std::abs(trend_of(series))),
-            "its name says nothing, but it goes somewhere over time");
+            "its name says nothing, but it has a trend");
   if (wanders(series)) tally.add(-1.5, "it wanders about");
   if (series.integers == series.finite) tally.add(-5, "whole numbers only");
   if (is_accumulating(series)) tally.add(-4, "it only ever rises");
@@ -115,8 +115,8 @@ void count_behaviour(const Series& series, Tally& tally) {
   const bool named = series.traits.info.role == Role::metric && series.traits.info.weight > 5;
   if (named && series.traits.info.better != Better::unknown) {
     const double towards = trend * (series.traits.info.better == Better::lower ? -1 : 1);
-    tally.add(0.5 * towards, towards > 0 ? "over time it goes where its name says better is"
-                                         : "over time it goes away from where better is");
+    tally.add(0.5 * towards, towards > 0 ? "it improves over time, by its name"
+                                         : "it gets worse over time, by its name");
   }
   if (series.integers == series.finite && series.finite > 0) {
     const bool rewards = series.traits.info.weight >= kRewardWeight;
@@ -313,14 +313,14 @@ double score_of(const Series& series, const std::vector<std::unique_ptr<Series>>
       tally.add(-6, "a cost that goes nowhere beside other values: time");
     if (is_end_of_fit(series)) tally.add(-9, "how one fit began or ended, and no step counts");
     if (habits.has_twins && series.traits.grain == Grain::none) {
-      tally.add(-6, "other lines count, and tell two kinds of data");
+      tally.add(-6, "other lines have a counter and two kinds of data");
     }
     count_siblings(series, all, false, tally);
     if (habits.redraws_bars)
       tally.add(bar_correction(series), "the validation's value of a redrawn bar");
     return tally.sum();
   }
-  tally.add(query.preference(series), "it fits what was asked for");
+  tally.add(query.preference(series), "it fits the given name");
   count_siblings(series, all, true, tally);
   tally.add(1.2 * std::log10(static_cast<double>(series.count())), "the number of its values");
   if (series.traits.info.is_best) tally.add(-1, "a record, not a measurement");

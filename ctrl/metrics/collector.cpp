@@ -32,11 +32,6 @@ constexpr int kPlaced = 1;  // the match of a column's head: any name before a v
 constexpr std::size_t kLongLine = 4096;  // bytes
 constexpr std::size_t kCountersOfLongLine = 16;
 
-/// Tells a record from its copies.
-std::uint32_t record_hash(std::string_view text) {
-  return static_cast<std::uint32_t>(text_hash(text) >> 16);
-}
-
 }  // namespace
 
 Collector::Collector(const std::string& metric, std::size_t keep) : query_(metric), series_(keep) {
@@ -407,6 +402,10 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
     if (index > 0 && is_share(fields[index - 1]) && judged_[index - 1].info.weight > kNamedWeight)
       return;
     if (!is_aside(text, field)) count(field, is_outer ? ~name : name, role, PlanStep::Kind::ratio);
+  } else if (index > 0 && !now_.in_table && judged_[index - 1].info.role == Role::epoch &&
+             is_share_of_epoch(text, fields[index - 1], field)) {
+    progress_.share_of_epoch(field.value);
+    refuse_plan();
   } else if (is_outer && field.integer) {
     count(field, ~name, Role::epoch);
   } else if (index == 0 && field.integer && !field.percent && fields.size() > 1 &&
@@ -418,18 +417,16 @@ void Collector::count_nameless(const std::vector<Field>& fields, std::size_t ind
 /// A counter, which has a total or not.
 void Collector::count(const Field& field, std::uint64_t key, Role role, PlanStep::Kind kind) {
   place_.count(role, field.value);
-  PlanStep step;
-  step.kind = kind;
-  step.role = role;
-  step.key = key;
   if (kind == PlanStep::Kind::counter) {
     progress_.counter(key, role, field.value, field.integer, is_many_steps(field.key));
   } else {
-    progress_.ratio(key, role, field.value, field.has_total ? field.total : kHundred);
+    const bool is_free = kind == PlanStep::Kind::ratio && !now_.in_table;
+    const RatioKind of = is_free ? kind_of_ratio(now_.text, field, role) : RatioKind::plain;
+    progress_.ratio(key, role, field.value, field.has_total ? field.total : kHundred, of);
   }
   if (field.scaled) refuse_plan();
   if (plans_) {
-    plans_->record(step, field.at, field.total_at);
+    plans_->record({kind, role, false, {}, {}, key, nullptr}, field.at, field.total_at);
   } else if (kind != PlanStep::Kind::counter) {
     counters_.add(key, field.key);
   }

@@ -53,8 +53,8 @@ class Collector {
   [[nodiscard]] const std::vector<Refused>& refused() const { return refusals_.all(); }
 
   /// From now on only the favoured series and the progress counter are read, from lines that hold
-  /// one of needed_words(). False, and nothing changed, where the series' lines cannot be told by
-  /// words.
+  /// one of needed_words(). False, and nothing changed, where no words identify the series'
+  /// lines.
   bool settle();
   /// Empty until settled: all lines are needed.
   [[nodiscard]] const std::vector<std::string>& needed_words() const { return words_; }
@@ -79,7 +79,7 @@ class Collector {
     double epoch = NAN;        ///< at that time
     bool is_first = false;     ///< no line of values came since
     bool has_counter = false;  ///< the lines of values since do
-    bool was_used = false;     ///< some value was told apart by it
+    bool was_used = false;     ///< some value was distinguished by it
   };
 
   [[nodiscard]] bool is_settled() const { return !words_.empty(); }
@@ -132,7 +132,7 @@ class Collector {
   struct Present {
     std::vector<Field> row;
     bool in_table = false;
-    bool of_class = false;  ///< it tells of one class among others
+    bool of_class = false;  ///< it is about one class among others
     Bar bar;
     std::string_view text;
     std::size_t whole = 0;  ///< bytes of the line, of which this may be a part

@@ -107,14 +107,15 @@ bool has_free_number(std::string_view text) {
   return false;
 }
 
-/// "episodes=4000" and nothing else: as settings are listed.
+/// "episodes=4000", "episodes = 4000" and nothing else: as settings are listed.
 bool is_listed(std::string_view text, const Field& field) {
-  constexpr std::array<std::string_view, 5> names{"episodes", "iterations", "iters", "steps",
-                                                  "trials"};
+  constexpr std::array<std::string_view, 6> names{"episodes", "iterations", "iters",
+                                                  "steps",    "trials",     "generations"};
   const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
   const std::size_t equals = std::min(text.find('='), text.size());
-  return std::find(names.begin(), names.end(), text.substr(begin, equals - begin)) != names.end() &&
-         field.at == equals + 1 && end_of_number(text, field.at) == text.size();
+  const std::string_view name = without_end(text.substr(begin, equals - begin), " ");
+  return std::find(names.begin(), names.end(), name) != names.end() &&
+         field.at == skip(text, equals + 1, " ") && end_of_number(text, field.at) == text.size();
 }
 
 /// The slash of "2.1it/s", "1.2s/it", and `within` a bar's brackets of "<?, ?epoch/s".
@@ -124,6 +125,37 @@ bool is_of_rate(std::string_view line, std::size_t slash, bool within) {
   }
   return within && is_letter(line[slash - 1]) &&
          (line.substr(slash + 1).starts_with("s]") || line.substr(slash + 1).starts_with("s,"));
+}
+
+bool counts_batches(std::string_view text, const Field& ratio) {
+  constexpr std::array<std::string_view, 6> units{"batch",       "batches",    "minibatch",
+                                                  "minibatches", "mini-batch", "mini-batches"};
+  const auto is_unit = [&units](std::string_view word) {
+    return std::find(units.begin(), units.end(), lower(word)) != units.end();
+  };
+  const std::size_t end = end_of_number(text, std::max(ratio.total_at, ratio.at));
+  const std::string_view behind = word_behind(text, end);
+  constexpr std::array<std::string_view, 3> data{"samples", "examples", "sequences"};
+  if (is_unit(behind) || std::find(data.begin(), data.end(), behind) != data.end()) return true;
+  const std::string_view rest = text.substr(end);
+  if (rest.find("batch/s") != rest.npos || rest.find("s/batch") != rest.npos) return true;
+  const std::string_view key = without_end(ratio.key, " #:");
+  const std::size_t blank = key.rfind(' ');
+  if (!is_unit(key.substr(blank == key.npos ? 0 : blank + 1))) return false;
+  const std::string before = blank == key.npos ? std::string() : lower(key.substr(0, blank));
+  return !before.ends_with("total") && !before.ends_with("global");
+}
+
+/// Of Lightning's bars.
+bool ends_at_total(std::string_view text) {
+  return text.find("\xE2\x94\x81") != text.npos && text.find(" \xE2\x80\xA2 ") != text.npos;
+}
+
+/// "12% complete", "12% Done".
+bool is_of_completion(std::string_view word) {
+  constexpr std::array<std::string_view, 3> words{"complete", "completed", "done"};
+  return word.size() <= kMaxWord &&
+         std::find(words.begin(), words.end(), lower(word)) != words.end();
 }
 
 }  // namespace
@@ -192,9 +224,9 @@ bool may_be_total(std::string_view text, const Field& field) {
 }
 
 bool is_many_steps(std::string_view key) {
-  constexpr std::array<std::string_view, 7> names{
-      "iters",       "steps",          "iterations",         "train_steps",
-      "train steps", "training steps", "training iterations"};
+  constexpr std::array<std::string_view, 9> names{
+      "iters",       "steps",          "iterations",          "train_steps", "train_iters",
+      "train steps", "training steps", "training iterations", "train iters"};
   constexpr std::size_t longest = 20;
   return key.size() <= longest && std::find(names.begin(), names.end(), lower(key)) != names.end();
 }
@@ -299,6 +331,17 @@ bool is_aside(std::string_view text, const Field& ratio) {
   return text.find("B/s", ratio.at) != std::string_view::npos;
 }
 
+RatioKind kind_of_ratio(std::string_view text, const Field& ratio, Role role) {
+  if (role == Role::epoch) return ends_at_total(text) ? RatioKind::to_last : RatioKind::plain;
+  return counts_batches(text, ratio) ? RatioKind::of_epoch : RatioKind::plain;
+}
+
+bool is_share_of_epoch(std::string_view text, const Field& epoch, const Field& share) {
+  if (!share.percent || !share.integer || !epoch.integer || epoch.has_total) return false;
+  const std::size_t end = end_of_number(text, epoch.at);
+  return end < share.at && skip(text, end, " :,|])-") == share.at;
+}
+
 bool is_class(const Field& field) {
   constexpr std::array<std::string_view, 4> names{"class", "class_id", "category", "label"};
   return field.integer && field.key.size() >= 5 && field.key.size() <= 8 &&
@@ -324,11 +367,11 @@ bool is_progress(std::string_view text, const Field& field) {
   const std::string_view before = text.substr(0, field.at);
   const std::string near = lower(before.substr(before.size() - std::min(before.size(), reach)));
   if (near.find("progress") != std::string::npos || near.find("##] ") != std::string::npos ||
-      near.find("..] ") != std::string::npos) {
+      near.find("..] ") != std::string::npos || near.ends_with("completed ")) {
     return true;
   }
   const std::string_view word = word_behind(text, skip(text, field.at, "0123456789.%"));
-  return word == "complete" || word == "completed" || word == "done";
+  return is_of_completion(word);
 }
 
 bool is_share_of_steps(std::string_view text, const Field& field) {

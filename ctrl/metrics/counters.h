@@ -52,6 +52,15 @@ namespace flowcon::ctrl::metrics {
 /// of several parts (the batches of an epoch, a fold, a chain).
 [[nodiscard]] bool is_aside(std::string_view text, const Field& ratio);
 
+/// "batch 3/391", "40/ 175 batches", "3/391 [00:04<09:10, 2.1batch/s": of an epoch, unless the log
+/// says otherwise. A "sample 500/2000" of Monte Carlo is of the job.
+/// "Epoch 4/9 ━━━━ 11/33 0:00:01 • 0:00:02": Lightning's epochs begin at 0 and end at the total.
+[[nodiscard]] RatioKind kind_of_ratio(std::string_view text, const Field& ratio, Role role);
+
+/// "Epoch 2: 50% loss 0.7": the percentage of `share` tells how much of the epoch before it is
+/// over.
+[[nodiscard]] bool is_share_of_epoch(std::string_view text, const Field& epoch, const Field& share);
+
 /// "class [2] IoU 79.36".
 [[nodiscard]] bool is_class(const Field& field);
 

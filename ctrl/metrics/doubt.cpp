@@ -84,6 +84,19 @@ bool is_doubtful_alone(const Series& series) {
          traits.info.phase == Phase::none;
 }
 
+/// "Epoch 1 loss: 2.0", "Epoch 1 loss: 2.2", "Epoch 2 loss: 1.7", "Epoch 2 loss: 1.9": training and
+/// evaluation under one name. Two ranks, whose values are nearly the same, do no harm.
+bool is_of_two(const Series& series) {
+  constexpr std::uint64_t least = 8;  // values
+  constexpr double nearly_same = 0.1;
+  const std::uint64_t again = series.rises_again + series.falls_again;
+  if (series.finite < least || again != series.finite / 2) return false;
+  const bool rises = series.rises_again == again && series.rises == again;
+  const bool falls = series.falls_again == again && series.falls == again;
+  return (rises || falls) && series.rises + series.falls + 1 == series.finite &&
+         series.size_again > nearly_same * series.size_between;
+}
+
 /// What services, builds and searches print as well, or what nothing comes of.
 bool is_doubtful(const Series& series) {
   const SeriesTraits& traits = series.traits;
@@ -97,7 +110,7 @@ bool is_doubtful(const Series& series) {
   // "0 errors": a count of what never happened.
   const bool is_nothing = is_constant(series) && series.high == 0 && is_whole(series);
   if (is_nothing && lower(traits.name).find("error") != std::string::npos) return true;
-  if (traits.of_fold || hardly_changes(series)) return true;
+  if (traits.of_fold || is_of_two(series) || hardly_changes(series)) return true;
   if (is_so_far(series) || only_measures(series)) return true;
   // "average: 7.5" of something.
   const bool says_little = is_weakly_named(series) && traits.info.role == Role::metric;

@@ -49,8 +49,9 @@ struct Extractor::Impl {
   [[nodiscard]] Report look() const;
   [[nodiscard]] std::vector<Scored> ranked() const;
   [[nodiscard]] std::string missing_text() const;
+  [[nodiscard]] bool is_none(const std::vector<Scored>& order, const Series* series) const;
   [[nodiscard]] GoalGuess goal_for(const Series& series) const {
-    return spec.goal ? GoalGuess{*spec.goal, false, "as told"} : judge_goal(series);
+    return spec.goal ? GoalGuess{*spec.goal, false, "as set"} : judge_goal(series);
   }
   /// The choice is too doubtful to rank a job by; whoever reads a whole file sees it all the same.
   [[nodiscard]] bool is_withheld() const {
@@ -187,7 +188,7 @@ Report Extractor::Impl::look() const {
   }
   report.counter = collector.progress().result();
   report.warning = collector.warning();
-  if (!series || series->added == 0) {
+  if (!series || series->added == 0 || is_none(order, series)) {
     if (!spec.metric.empty() && !matched) report.missing = missing_text();
     return report;
   }
@@ -211,6 +212,17 @@ Report Extractor::Impl::look() const {
   report.low = series->low;
   report.high = series->high;
   return report;
+}
+
+/// "200 OK", "running at 2.4": neither its name nor its values speak for it.
+bool Extractor::Impl::is_none(const std::vector<Scored>& order, const Series* series) const {
+  if (matched || !collector.query().empty()) return false;
+  const SeriesTraits& traits = series->traits;
+  const bool is_named =
+      traits.nameless || traits.info.weight > kNamedWeight || traits.info.phase != Phase::none;
+  return !is_named && std::any_of(order.begin(), order.end(), [series](const Scored& scored) {
+    return scored.series == series && scored.score < 0;
+  });
 }
 
 std::string Extractor::Impl::missing_text() const {

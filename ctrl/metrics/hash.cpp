@@ -30,6 +30,10 @@ std::uint64_t text_hash(std::string_view text) {
   return hash;
 }
 
+std::uint32_t record_hash(std::string_view text) {
+  return static_cast<std::uint32_t>(text_hash(text) >> 16);
+}
+
 std::uint64_t name_hash(std::string_view text) {
   std::uint64_t hash = kFnvOffset;
   bool blank = false;

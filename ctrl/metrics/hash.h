@@ -11,6 +11,9 @@ namespace flowcon::ctrl::metrics {
 
 [[nodiscard]] std::uint64_t text_hash(std::string_view text);
 
+/// Tells a record from its copies.
+[[nodiscard]] std::uint32_t record_hash(std::string_view text);
+
 /// FNV-1a of the text in lower case with runs of blanks as one.
 [[nodiscard]] std::uint64_t name_hash(std::string_view text);
 

@@ -212,26 +212,29 @@ void judge_pairs(const std::vector<std::string>& words, bool is_joined, Tally& t
 /// "epochs", "max_epochs", "num_train_steps": how far a counter will go. "total_timesteps" and
 /// "num_updates" are counters in the programs that print them.
 bool is_total(const std::vector<std::string>& words) {
-  bool limit = false;
+  // "epochs to train", "# of epochs".
+  const bool is_planned = has_pair(words, "to", "train") || has_pair(words, "to", "run");
+  bool limit = is_planned || (!words.empty() && words.front() == "of");
   bool counter = false;
   for (const std::string& word : words) {
     if (word == "timesteps" || word == "updates" || word == "batches") return false;
     const Meaning meaning = look_up(word).meaning;
     if (meaning == Meaning::epoch || meaning == Meaning::step) {
       counter = true;
-    } else if (word == "of" && limit) {
+    } else if ((word == "of" && limit) || (is_planned && (word == "to" || word == "run"))) {
       continue;
     } else if (meaning == Meaning::limit || word == "n" || word == "nb" || word == "number") {
-      if (counter) return false;  // "epoch_num"
+      if (counter && !limit) return false;  // "epoch_num", not "total epoch num"
       limit = true;
     } else if (word == "scheduled") {
       limit = true;
     } else if (meaning != Meaning::train && word != "optimization" && word != "opt" &&
-               word != "after") {
+               word != "after" && word != "boost") {
       return false;
     }
   }
-  return counter && (limit || has(words, "epochs"));
+  const bool are_passes = words.size() == 1 && words.front() == "passes";
+  return counter && (limit || are_passes || has(words, "epochs"));
 }
 
 /// "start_epoch", "lr_turn_epoch": a place that a setting names, and no counter.
@@ -410,9 +413,9 @@ std::string explain_name(std::string_view name) {
     for (const std::string& word : name_words(name)) {
       if (meaning_of(word).meaning != wanted) continue;
       return "\"" + word + "\" " +
-             (wanted == Meaning::decoy      ? "is on the list of what is never a metric"
+             (wanted == Meaning::decoy      ? "is on the list of words that never name a metric"
               : wanted == Meaning::quantity ? "is an amount, not a metric"
-                                            : "tells of a record, not of the present");
+                                            : "names a record, not the current value");
     }
   }
   return "its words together are no metric";

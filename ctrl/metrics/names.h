@@ -23,6 +23,13 @@ enum class Role : std::uint8_t {
   decoy     ///< certainly not a metric
 };
 
+/// What its line says of a ratio besides.
+enum class RatioKind : std::uint8_t {
+  plain,
+  of_epoch,  ///< it counts the batches of an epoch: "batch 3/391"
+  to_last    ///< of epochs from 0, up to the number of the last one: "Epoch 0/9 ━━━"
+};
+
 enum class Better : std::uint8_t { unknown, lower, higher };
 
 struct NameInfo {

@@ -80,6 +80,26 @@ bool matches(std::string_view text, std::size_t at, std::string_view word) {
   return true;
 }
 
+/// "57,350", whose first group ends at `whole` and whose groups are parted by `mark`.
+std::optional<Number> grouped_count(std::string_view text, std::size_t at, std::size_t whole,
+                                    char mark) {
+  if (whole - at > 3) return std::nullopt;
+  std::string plain(text.substr(at, whole - at));
+  std::size_t end = whole;
+  while (end - at < kMaxDigits && end < text.size() && text[end] == mark &&
+         skip_digits(text, end + 1) == end + 4) {
+    plain += text.substr(end + 1, 3);
+    end += 4;
+  }
+  const bool is_list = end + 1 < text.size() && text[end] == mark && is_digit(text[end + 1]);
+  if (end == whole || is_list) return std::nullopt;
+  Number number;
+  number.integer = true;
+  number.value = to_double(plain);
+  number.end = end;
+  return number;
+}
+
 }  // namespace
 
 std::optional<Number> number_at(std::string_view text, std::size_t at) {
@@ -119,6 +139,18 @@ std::optional<Number> number_at(std::string_view text, std::size_t at) {
   return number;
 }
 
+std::optional<Number> spaced_count_at(std::string_view text, std::size_t at) {
+  const std::size_t whole = skip_digits(text, at);
+  if (whole == at || whole >= text.size() || text[whole] != ' ') return std::nullopt;
+  const std::optional<Number> grouped = grouped_count(text, at, whole, ' ');
+  if (!grouped || grouped->end >= text.size()) return grouped;
+  const char next = text[grouped->end];
+  const bool goes_on =
+      is_letter(next) || next == '_' || next == '%' ||
+      ((next == '.' || next == ',') && skip_digits(text, grouped->end + 1) > grouped->end + 1);
+  return goes_on ? std::nullopt : grouped;
+}
+
 std::optional<Number> scaled_at(std::string_view text, std::size_t at) {
   const std::size_t whole = skip_digits(text, at);
   if (whole == at || whole >= text.size()) return std::nullopt;
@@ -127,19 +159,9 @@ std::optional<Number> scaled_at(std::string_view text, std::size_t at) {
   };
   Number number;
   number.integer = true;
-  if (text[whole] == ',' && whole - at <= 3) {
-    std::string plain(text.substr(at, whole - at));
-    std::size_t end = whole;
-    while (end - at < kMaxDigits && end < text.size() && text[end] == ',' &&
-           skip_digits(text, end + 1) == end + 4) {
-      plain += text.substr(end + 1, 3);
-      end += 4;
-    }
-    const bool is_list = end + 1 < text.size() && text[end] == ',' && is_digit(text[end + 1]);
-    if (end == whole || is_list || !is_closed(end)) return std::nullopt;
-    number.value = to_double(plain);
-    number.end = end;
-    return number;
+  if (const char mark = text[whole]; mark == ',' || mark == '_' || mark == '\'') {
+    const std::optional<Number> grouped = grouped_count(text, at, whole, mark);
+    return grouped && is_closed(grouped->end) ? grouped : std::nullopt;
   }
   const std::size_t end = text[whole] == '.' ? skip_digits(text, whole + 1) : whole;
   if (end >= text.size() || end - at > kMaxDigits) return std::nullopt;

@@ -20,6 +20,18 @@ bool is_argument(std::string_view line, std::size_t equals) {
   return at > 1 && at < equals && line[at - 1] == '(' && is_letter(line[at - 2]);
 }
 
+/// The run of digits [start, end) may be a group of the one before it: "5 735 / 100 000".
+bool may_be_group(std::string_view line, std::size_t start, std::size_t end) {
+  if (end - start != 3 || start < 2 || line[start - 1] != ' ' || !is_digit(line[start - 2])) {
+    return false;
+  }
+  if (line.substr(start, 3) == "000") return true;
+  const std::size_t slash = skip_blanks(line, end);
+  if (line.substr(slash, 1) != "/") return false;
+  const std::size_t total = skip_any(line, skip_blanks(line, slash + 1), ",_'");
+  return total + 1 < line.size() && line[total] == ' ' && is_digit(line[total + 1]);
+}
+
 bool is_date_mark(char c) { return c == ':' || c == '-' || c == '/'; }
 
 }  // namespace
@@ -39,6 +51,7 @@ bool read_shape(std::string_view line, LineShape& shape) {
       shape.starts[shape.runs++] = static_cast<std::uint32_t>(start);
       const char before = start > 0 ? line[start - 1] : ' ';
       const char after = i < line.size() ? line[i] : ' ';
+      if (may_be_group(line, start, i)) return false;
       if (after == ',' && i + 1 < line.size() && is_digit(line[i + 1])) return false;
       std::uint64_t mark = 1;
       if (is_date_mark(before) || is_date_mark(after)) mark += i - start;

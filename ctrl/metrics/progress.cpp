@@ -47,8 +47,10 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   std::ptrdiff_t namesakes = 0;
   bool is_pair = false;
   State* oldest = nullptr;
+  RatioKind kind = RatioKind::plain;
   for (State& known : states_) {
     if (known.name != name) continue;
+    kind = known.kind;
     if (role == Role::epoch || known.total == total) return known;
     ++namesakes;
     is_pair = is_pair || known.is_broken;
@@ -60,6 +62,7 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
   State fresh;
   fresh.name = name;
   fresh.role = role;
+  fresh.kind = kind;
   fresh.first = fresh.done = done;
   fresh.total = total;
   fresh.epochs = epochs_;
@@ -89,7 +92,10 @@ Progress::State& Progress::state(std::uint64_t name, Role role, double done, dou
 void Progress::move(State& now, double done) {
   if (done < now.done) {
     const double whole = now.total > 0 ? now.total : now.done;
-    const bool anew = now.done == now.total ||
+    // "160/175" and then "40/175", which came first: one more step would have been beyond the end.
+    const bool was_last = now.rises > 0 && now.total > 0 && done <= now.first &&
+                          now.done + (now.done - now.before) > now.total;
+    const bool anew = now.done == now.total || was_last ||
                       (now.done > kCycleEnd * whole && done < std::max(kCycleBegin * whole, 1.5));
     ++now.falls;
     now.cycles += anew || now.done == now.top;
@@ -131,7 +137,7 @@ void Progress::values() {
   for (State& known : states_) known.has_values = known.has_values || known.line == line_;
 }
 
-void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
+void Progress::ratio(std::uint64_t name, Role role, double done, double total, RatioKind kind) {
   // "Batch 4/0" beside "Batch 4/200": a pair of indices.
   if (total == 0 && done > 0 && role != Role::epoch) {
     for (State& known : states_) known.is_broken = known.is_broken || known.name == name;
@@ -140,6 +146,7 @@ void Progress::ratio(std::uint64_t name, Role role, double done, double total) {
   State& now = state(name, role, done, total);
   if (now.is_passed) return;
   now.total = total;
+  if (kind != RatioKind::plain) now.kind = kind;
   move(now, done);
   if (!is_led_ && role == Role::step) leading_ = name;
   is_led_ = true;
@@ -210,6 +217,20 @@ void Progress::share(double percent, bool is_end) {
   ++now.count;
 }
 
+void Progress::share_of_epoch(double percent) {
+  EpochShare& now = epoch_share_;
+  if (!(percent >= 0) || percent > kHundred) return;
+  now.has_risen = now.has_risen || (now.epochs == epochs_ && percent > now.done);
+  now.done = percent;
+  now.epochs = epochs_;
+  if (!now.has_risen) return;  // the accuracy of an epoch comes once
+  for (State& outer : states_) {
+    if (outer.role != Role::epoch || outer.line != line_) continue;
+    outer.has_inner = true;
+    outer.fraction = std::max(outer.fraction, percent / kHundred);
+  }
+}
+
 void Progress::time_left(double since, double left) {
   TimeLeft& now = time_left_;
   if (!(since > 0) || !(left >= 0)) return;
@@ -252,7 +273,8 @@ bool Progress::is_just_beyond(const State& state, double total) const {
 double Progress::total_of(const State& state) const {
   if (state.total > 0) {
     const bool is_sure = state.role != Role::unknown || state.rises >= kSureRises;
-    return is_sure && !is_late(state) ? state.total : 0;
+    if (!is_sure || is_late(state)) return 0;
+    return state.kind == RatioKind::to_last ? state.total + 1 : state.total;
   }
   // A total that is stated elsewhere counts for what goes on towards it, not for a setting. One
   // that is there from the beginning has not gone.
@@ -331,7 +353,8 @@ bool Progress::stands_still(const State& epoch) const {
 const Progress::State* Progress::best_step() const {
   const State* best = nullptr;
   const auto worth = [](const State& state) {
-    return std::tuple(state.cycles == 0, state.role == Role::step, state.total > 0, state.count);
+    const bool is_of_job = state.cycles == 0 && !counts_batches(state);
+    return std::tuple(is_of_job, state.role == Role::step, state.total > 0, state.count);
   };
   for (const State& candidate : states_) {
     if (candidate.role == Role::epoch || total_of(candidate) <= 0 || is_dead(candidate)) continue;
@@ -363,6 +386,7 @@ bool Progress::is_within_epoch(const State& step, const State* epoch) const {
   if (step.total > 0 && (is_stated || step.total == stated(false))) return false;
   const State* named = named_epoch();
   if (named && total_of(*named) == 1) return false;
+  if (!named && counts_batches(step)) return stated(true) != 1;
   // "epoch 0" that never moves beside steps of a told number.
   const bool goes_far = step.total == 0 && step.role == Role::step && stated(false) > 0;
   if (named && !epoch && goes_far && named->rises == 0 && step.falls == 0) return false;
@@ -435,7 +459,8 @@ std::optional<Counter> Progress::by_counters() const {
     // "Epoch 1/1" may stand at its beginning.
     if (total == 1 && !epoch->has_inner && !epoch->has_fractions) return std::nullopt;
     if (!epoch->has_inner || epoch->has_fractions) return counted(*epoch, epoch->done);
-    const double before = epoch->first == 0 ? epoch->done : epoch->done - 1;
+    const bool is_from_zero = epoch->first == 0 || epoch->kind == RatioKind::to_last;
+    const double before = is_from_zero ? epoch->done : epoch->done - 1;
     return counted(*epoch, std::clamp(before + epoch->fraction, 0.0, total));
   }
   if (const State* named = named_epoch(); named && named->has_inner) {
@@ -444,7 +469,8 @@ std::optional<Counter> Progress::by_counters() const {
     counter.last_at = named->last_at;
     return counter;
   }
-  if (is_within && !named_epoch() && step->cycles > 0 && stated(true) > 1) {
+  const bool has_begun = is_within && (step->cycles > 0 || counts_batches(*step));
+  if (has_begun && !named_epoch() && stated(true) > 1) {
     // Only the bar of an epoch is printed, and how many there are.
     const double done = static_cast<double>(step->cycles) + step->done / step->total;
     const Stated& epochs = *last_stated(true);

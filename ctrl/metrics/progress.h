@@ -22,7 +22,8 @@ class Progress {
   void begin_line(bool is_bar, double time = 0);
   /// A counter "done/total". `name` identifies it (a hash); one name with two totals is two
   /// counters, unless it counts epochs. Role::unknown: it stands on its lines without a word.
-  void ratio(std::uint64_t name, Role role, double done, double total);
+  void ratio(std::uint64_t name, Role role, double done, double total,
+             RatioKind kind = RatioKind::plain);
   /// A counter without a total ("epoch: 3"; "epoch: 0.17" is not whole). Role::unknown: a number
   /// without a name that leads its lines, a counter only if it behaves like one and a total is
   /// stated.
@@ -35,6 +36,8 @@ class Progress {
   /// The share of its steps that is done ("Iteration 2000 [10%]"), in percent; `is_end`: "Finished
   /// [100%]", which counts where another one came before.
   void share(double percent, bool is_end);
+  /// "Epoch 2: 50% loss 0.7", of an epoch that is counted before it on the line; in percent.
+  void share_of_epoch(double percent);
   /// The time left that it prints. Units: seconds; `since`: from its first line.
   void time_left(double since, double left);
   /// A line with values of a metric.
@@ -59,6 +62,7 @@ class Progress {
   };
   struct State : Moves {
     std::uint64_t name = 0;
+    RatioKind kind = RatioKind::plain;
     Role role = Role::unknown;
     double first = 0;
     double done = 0;
@@ -97,6 +101,12 @@ class Progress {
     double first_at = 0;
     double last_at = 0;
   };
+  /// Of "Epoch 2: 50%", in percent.
+  struct EpochShare {
+    double done = 100;  // the latest
+    std::uint64_t epochs = 0;
+    bool has_risen = false;  // within an epoch
+  };
   /// The times left, as the share of the whole time that is over.
   struct TimeLeft {
     std::uint64_t count = 0;
@@ -110,6 +120,10 @@ class Progress {
   [[nodiscard]] const Stated* last_stated(bool of_epochs, double least = 0) const;
   [[nodiscard]] double stated(bool of_epochs, double least = 0) const;
   [[nodiscard]] bool counts_epochs(const State& state) const;
+  /// By its words; a counter on lines without values may count anything.
+  [[nodiscard]] static bool counts_batches(const State& state) {
+    return state.kind == RatioKind::of_epoch && state.has_values;
+  }
   [[nodiscard]] Counter counted(const State& state, double done) const;
   [[nodiscard]] std::optional<Counter> by_counters() const;
   [[nodiscard]] std::optional<Counter> by_shares() const;
@@ -130,6 +144,7 @@ class Progress {
   std::vector<State> states_;
   std::vector<Stated> stated_;  ///< the latest last
   Shares shares_;
+  EpochShare epoch_share_;
   TimeLeft time_left_;
   std::optional<std::uint64_t> leading_;  ///< the ratio that begins this line
   bool is_led_ = false;                   ///< no ratio comes first on this line

@@ -43,8 +43,9 @@ enum class TotalFrom {
   return "";
 }
 
-/// In how many real logs a total that is said so is right, against 1 for one beside the counter:
-/// docs/evaluation.md, Reading logs. A command and an environment count as the same words in a log.
+/// What an end that is told so weighs, against 1 for one beside the counter. Only that of a log was
+/// measured on real logs, 82 % right against 91 %: docs/evaluation.md, Reading logs. The others are
+/// taken to be right as often.
 [[nodiscard]] constexpr double trust_in(TotalFrom from) {
   return from == TotalFrom::counter ? 1 : 0.9;
 }

@@ -185,6 +185,16 @@ std::size_t LineScanner::scan_word(std::size_t at) {
   if (end < line_.size() && line_[end] == '(') end = end_of_argument(line_, end);
   const std::string_view word = line_.substr(at, end - at);
   if (const std::size_t count = count_in(word); count != 0) return at + count;
+  if (const std::size_t letters = short_epoch(line_, at, word); letters != 0) {
+    Field field;
+    field.key = "epoch";
+    field.phase = phase_;
+    field.integer = true;
+    field.at = at + letters;
+    field.value = number_at(line_, field.at)->value;
+    add(field, end);
+    return end;
+  }
   if (word.size() >= 3 && word.size() <= 9 &&
       ((word[0] | 0x20) == 'n' || (word[0] | 0x20) == 'i')) {
     // "nan", and "nanms" where a unit is glued to it.
@@ -257,13 +267,20 @@ std::size_t LineScanner::scan_number(std::size_t at) {
   if (compound != number->end) return compound;
   if (const std::size_t after = take_around(at, *number)) return after;
   bool spaced = false;
-  if (const std::optional<Number> scaled = scaled_at(line_, at)) {
-    const std::size_t total = second_of_ratio(line_, scaled->end, spaced);
-    const std::size_t after = total == std::string_view::npos ? 0 : take_ratio(at, *scaled, total);
+  const std::optional<Number> scaled = scaled_at(line_, at);
+  if (const auto count = scaled ? scaled : spaced_done_at(line_, at)) {
+    const std::size_t total = second_of_ratio(line_, count->end, spaced);
+    const std::size_t after = total == std::string_view::npos ? 0 : take_ratio(at, *count, total);
     if (after != 0) return after;
   }
-  const std::size_t second =
+  std::size_t second =
       number->percent ? std::string_view::npos : second_of_ratio(line_, number->end, spaced);
+  if (second == std::string_view::npos && number->integer) {
+    second = limit_in_parentheses(line_, number->end);
+    const Role role =
+        second == std::string_view::npos ? Role::unknown : judge_name(key_before(at).text).role;
+    if (role != Role::epoch && role != Role::step) second = std::string_view::npos;
+  }
   if (second != std::string_view::npos) {
     const std::size_t after = take_ratio(at, *number, second);
     if (after != 0) return after;
@@ -277,7 +294,7 @@ std::size_t LineScanner::scan_number(std::size_t at) {
 
 /// "Total steps = 1,200", "step:12K". Returns the position after it, 0 where it is no such number.
 std::size_t LineScanner::take_scaled_count(std::size_t at, std::size_t end) {
-  if (end >= line_.size() || std::string_view(",kKMGB").find(line_[end]) == line_.npos) return 0;
+  if (end >= line_.size() || std::string_view(",_'kKMGB").find(line_[end]) == line_.npos) return 0;
   const std::optional<Number> count = scaled_at(line_, at);
   if (!count) return 0;
   const Key key = key_before(at);

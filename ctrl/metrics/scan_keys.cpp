@@ -133,7 +133,9 @@ std::string_view without_units(std::string_view key) {
   while (!key.empty()) {
     const std::size_t blank = key.find(' ');
     const std::string_view first = key.substr(0, blank);
-    if (!is_unit_word(lower(first))) return key;
+    const std::string word = lower(first);
+    const bool is_done = word == "complete" || word == "completed" || word == "done";  // "45% done"
+    if (!is_done && !is_unit_word(word)) return key;
     // A unit alone names nothing; "s" or "time" before a separator is a name.
     key = blank == std::string_view::npos ? std::string_view{} : key.substr(blank + 1);
   }

@@ -21,7 +21,64 @@ std::size_t slash_behind_unit(std::string_view line, std::size_t at) {
   return meaning == Meaning::epoch || meaning == Meaning::step ? slash : 0;
 }
 
+/// "100 000" behind "5 735 /", "11,470 /"; behind a plain number only where nothing else can be
+/// meant.
+std::optional<Number> spaced_total_at(std::string_view line, std::string_view first,
+                                      std::size_t at) {
+  if (line[at - 1] != ' ') return std::nullopt;
+  const std::optional<Number> total = spaced_count_at(line, at);
+  if (!total || first.find_first_of(" ,_'") != first.npos) return total;
+  const std::string_view text = line.substr(at, total->end - at);
+  for (std::size_t blank = text.find(' '); blank != text.npos; blank = text.find(' ', blank + 1)) {
+    if (text.substr(blank + 1, 3) != "000") return std::nullopt;
+  }
+  return total;
+}
+
 }  // namespace
+
+std::optional<Number> spaced_done_at(std::string_view line, std::size_t at) {
+  const std::optional<Number> done = spaced_count_at(line, at);
+  if (!done) return std::nullopt;
+  bool spaced = false;
+  const std::size_t second = second_of_ratio(line, done->end, spaced);
+  if (second == std::string_view::npos || line[second - 1] != ' ') return std::nullopt;
+  const std::optional<Number> grouped = scaled_at(line, second);
+  const std::optional<Number> total = grouped ? grouped : spaced_count_at(line, second);
+  return total && done->value <= total->value ? done : std::nullopt;
+}
+
+std::size_t limit_in_parentheses(std::string_view line, std::size_t at) {
+  at = skip_blanks(line, at);
+  if (line.substr(at, 1) != "(") return std::string_view::npos;
+  for (std::string_view word : {"max", "of", "out of", "total"}) {
+    if (!line.substr(at + 1).starts_with(word)) continue;
+    const std::size_t from = at + 1 + word.size();
+    const std::size_t limit = std::min(line.find_first_not_of(" .:=", from), line.size());
+    const std::size_t end = skip_any(line, limit, "");
+    if (limit > from && end > limit && line.substr(end, 1) == ")") return limit;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t short_epoch(std::string_view line, std::size_t at, std::string_view word) {
+  constexpr std::size_t longest = 6, reach = 16;
+  if (word.size() > longest || (word[0] | 0x20) != 'e') return 0;
+  const std::size_t letters = word.size() > 1 && (word[1] | 0x20) == 'p' ? 2 : 1;
+  const std::size_t digits = word.size() - letters;
+  if (digits == 0 || digits > 3) return 0;
+  if (skip_any(word, letters, "") != word.size() || (at > 0 && is_letter(line[at - 1]))) return 0;
+  std::size_t next = at + word.size();
+  const std::size_t most = std::min(line.size(), next + reach);
+  while (next < most && (is_letter(line[next]) || is_blank(line[next]) ||
+                         std::string_view("[](|:,-").find(line[next]) != std::string_view::npos)) {
+    ++next;
+  }
+  if (next >= most || !is_digit(line[next]) || next == at + word.size()) return 0;
+  bool spaced = false;
+  const std::size_t total = second_of_ratio(line, skip_any(line, next, ""), spaced);
+  return total != std::string_view::npos && is_digit(line[total]) ? letters : 0;
+}
 
 std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced) {
   const std::size_t next = skip_blanks(line, at);
@@ -56,7 +113,10 @@ std::size_t second_of_ratio(std::string_view line, std::size_t at, bool& spaced)
 
 /// Returns the position after the ratio, 0 where it is none after all.
 std::size_t LineScanner::take_ratio(std::size_t begin, const Number& first, std::size_t second_at) {
-  const std::optional<Number> scaled = scaled_at(line_, second_at);
+  std::optional<Number> scaled = scaled_at(line_, second_at);
+  if (!scaled) {
+    scaled = spaced_total_at(line_, line_.substr(begin, first.end - begin), second_at);
+  }
   std::optional<Number> second = scaled ? scaled : number_at(line_, second_at);
   if (!second) second = non_finite_at(line_, second_at);
   if (!second) return 0;

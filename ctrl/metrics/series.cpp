@@ -29,11 +29,24 @@ bool is_rounded_to(double a, double b, double unit) {
          std::abs(whole - b * unit) <= half;
 }
 
+/// `b` has at least two decimal places more than `unit` has.
+bool has_more_places(double b, double unit) {
+  const double tens = b * unit * 10;
+  return std::abs(tens - std::round(tens)) >= 1e-9 * std::max(1.0, std::abs(tens));
+}
+
 /// One of both is the other one, rounded to some decimal place, or to six digits (2.09604e+15).
+/// "0.5" and "0.51", or "1.0" and "0.98", are two values: of fewer than three digits it takes many
+/// more behind them.
 bool is_rounded(double a, double b) {
+  constexpr double three_digits = 100;
   if (is_same(a, b)) return true;
-  const auto fits = [a, b](double unit) {
-    return is_rounded_to(a, b, unit) || is_rounded_to(b, a, unit);
+  const auto is_short = [](double rounded, double whole, double unit) {
+    const bool says_little = std::abs(rounded * unit) < three_digits;
+    return is_rounded_to(rounded, whole, unit) && (!says_little || has_more_places(whole, unit));
+  };
+  const auto fits = [a, b, is_short](double unit) {
+    return is_short(a, b, unit) || is_short(b, a, unit);
   };
   double unit = 10;
   for (int places = 1; places <= 6; ++places, unit *= 10) {
@@ -52,8 +65,13 @@ bool Series::is_copy(const Place& place, double value, bool has_counter) {
   const std::uint64_t epoch = std::bit_cast<std::uint64_t>(place.epoch) * 0x9E3779B97F4A7C15ULL;
   const bool seen = has_seen(place.record ^ static_cast<std::uint32_t>(epoch >> 32));
   const bool is_here = added > 0 && is_same_place(place, last_place_);
+  is_again_ = is_here;
   const bool has_moved = added == 1 || !is_same_place(first_place_, last_place_);
-  const bool again = is_here && has_moved && !is_crowded_ && is_rounded(value, last_);
+  bool again = is_here && has_moved && !is_crowded_ && is_rounded(value, last_);
+  // "1.0", "0.998", "0.995" at one place: not one value in three precisions.
+  const bool is_other = again && value != last_ && !is_same(value, copy_) && !std::isnan(copy_);
+  if (is_other) again = false;
+  copy_ = again && value != last_ ? value : is_here ? copy_ : NAN;
   if (is_here && !seen && !again) is_crowded_ = true;
   if (added == 0) first_place_ = place;
   epoch_moves += added > 0 && place.epoch == last_place_.epoch + 1;
@@ -100,6 +118,9 @@ void Series::add(Sample sample, std::uint64_t line, bool integer, std::size_t li
     if (finite > 0 && std::isfinite(last_)) {
       rises += step > 0;
       falls += step < 0;
+      rises_again += is_again_ && step > 0;
+      falls_again += is_again_ && step < 0;
+      (is_again_ ? size_again : size_between) += std::abs(step);
       const double tolerance = 1e-9 * std::max(std::abs(step), std::abs(last_step_));
       equal_steps += step != 0 && std::abs(step - last_step_) <= tolerance;
       last_step_ = step;

@@ -74,6 +74,10 @@ struct SeriesCounts {
   std::uint64_t falls = 0;
   std::uint64_t equal_steps = 0;  ///< steps of the same size as the step before
   std::uint64_t epoch_moves = 0;  ///< values with the next epoch
+  std::uint64_t rises_again = 0;  ///< over the value before at the same place
+  std::uint64_t falls_again = 0;
+  double size_again = 0;    ///< of all of these
+  double size_between = 0;  ///< of the steps from one place to the next
   std::uint64_t first_line = 0;
   std::uint64_t last_line = 0;
   std::uint64_t line_before = 0;  ///< the last one but one
@@ -131,6 +135,8 @@ class Series : public SeriesCounts {
   std::size_t next_recent_ = 0;
   Place first_place_;
   Place last_place_;
+  double copy_ = NAN;        ///< of the last value, in another precision, at its place
+  bool is_again_ = false;    ///< the value to come is at the place of the last one
   bool is_crowded_ = false;  ///< different values came at one place
   std::array<double, kHead> tail_{};
   double last_ = 0;

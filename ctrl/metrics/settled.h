@@ -22,7 +22,7 @@ class CounterWords {
   /// Another series is favoured.
   void start_over();
   /// Words one of which stands on each line with a value of the favoured series or with a counter
-  /// that comes alone; empty where words cannot tell them.
+  /// that comes alone; empty where no words identify them.
   [[nodiscard]] std::vector<std::string> needed(const SeriesTraits& favoured) const;
 
  private:
@@ -33,7 +33,7 @@ class CounterWords {
   };
   std::vector<Counter> counters_;
   std::vector<std::uint64_t> line_;  ///< keys on this line
-  bool is_overfull_ = false;         ///< more than can be told by words
+  bool is_overfull_ = false;         ///< more than words can identify
 };
 
 /// True if one of `words` stands somewhere in `text`.

@@ -112,7 +112,7 @@ constexpr std::array kGroups{
     Group{Meaning::step, 0,
           "step steps schritt schritte iter iters iteration iterations iterate iterat batch "
           "batches minibatch "
-          "minibatches update "
+          "minibatches generations update "
           "updates up globalstep nupdates timestep timesteps trial "
           "episode episodes tree trees generation microbatch kimg"},
     Group{Meaning::limit, 0, "max num total maximum"},

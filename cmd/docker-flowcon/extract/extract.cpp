@@ -27,6 +27,7 @@ namespace flowcon::plugin {
 namespace {
 
 using ctrl::Goal;
+using ctrl::logs::FramingStats;
 using ctrl::logs::JsonFileDecoder;
 using ctrl::logs::Line;
 using ctrl::logs::LineSplitter;
@@ -38,6 +39,7 @@ using ctrl::metrics::Spec;
 constexpr std::size_t kBlockBytes = 1 << 17;  // stays in the cache between reading and searching
 constexpr std::size_t kCandidatesInTable = 8;
 constexpr std::size_t kValuesAtEnds = 5;
+constexpr std::uint64_t kLongLine = 200;  // bytes of a log without newlines
 
 /// Closes a descriptor that we opened; standard input stays open.
 class File {
@@ -105,11 +107,14 @@ std::string values_text(const std::vector<ctrl::Sample>& samples, bool all) {
   return out;
 }
 
-void print_warnings(const Report& report, const ExtractOptions& options, std::ostream& err) {
+void print_warnings(const Extraction& extraction, const ExtractOptions& options,
+                    std::ostream& err) {
+  const Report& report = extraction.report;
   const auto warn = [&err](const std::string& text) {
     err << "extract: warning: " << text << "\n";
   };
   if (!report.warning.empty()) warn(report.warning);
+  if (extraction.is_one_line) warn("the log has no newlines, so it is one line: print newlines");
   if (report.count == 0) {
     err << "extract: " << advice(report, options) << "\n";
   } else if (report.confidence < ctrl::metrics::kSure) {
@@ -152,10 +157,12 @@ Result<Extraction> extract_from(int descriptor, const ExtractOptions& options) {
   std::optional<LineSplitter> raw;
   std::optional<JsonFileDecoder> json;
   bool filtered = false;
+  std::uint64_t size = 0;
   while (true) {
     const Result<std::size_t> got = read_block(descriptor, block);
     if (!got) return got.error();
     const std::string_view bytes(block.data(), *got);
+    size += *got;
     if (!raw && !json) {
       const bool is_json = options.input.empty() ? ctrl::logs::looks_like_json_file(bytes)
                                                  : options.input == "json-file";
@@ -178,8 +185,10 @@ Result<Extraction> extract_from(int descriptor, const ExtractOptions& options) {
   }
   if (json) json->finish();
   if (raw) raw->finish();
-  Extraction found{extractor->report(), {}};
+  Extraction found{extractor->report(), {}, false};
   if (options.explain) found.explanation = extractor->explain();
+  const FramingStats framing = json ? json->stats() : raw ? raw->stats() : FramingStats{};
+  found.is_one_line = framing.newlines == 0 && framing.lines <= 1 && size > kLongLine;
   return found;
 }
 
@@ -231,7 +240,7 @@ std::string render_extract_table(const Extraction& extraction, const ExtractOpti
     row("METRIC", printable(report.metric));
     row("GOAL", ctrl::name(report.goal) +
                     (report.goal_guess.empty() ? "" : " (a guess: " + report.goal_guess + ")"));
-    row("CONFIDENCE", render_number(std::round(report.confidence * 100) / 100));
+    row("CONFIDENCE", share_text(report.confidence));
     row("VALUES", std::to_string(report.samples.size()));
     row("RANGE", render_number(report.low) + " to " + render_number(report.high));
   }
@@ -278,7 +287,7 @@ int run_extract(const ExtractOptions& options, std::ostream& out, std::ostream& 
     out << render_extract_table(*extraction, options);
   }
   out.flush();
-  print_warnings(extraction->report, options, err);
+  print_warnings(*extraction, options, err);
   return found && out ? 0 : 1;
 }
 

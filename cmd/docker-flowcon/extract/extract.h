@@ -37,6 +37,7 @@ void declare_extract(CLI::App& command, ExtractOptions& options);
 struct Extraction {
   ctrl::metrics::Report report;
   ctrl::metrics::Explanation explanation;  ///< empty unless options.explain
+  bool is_one_line = false;                ///< long, and without a newline
 };
 
 /// Reads the log behind `descriptor` to its end. Errors: as Extractor::create, or reading fails.

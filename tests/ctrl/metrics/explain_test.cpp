@@ -82,12 +82,13 @@ TEST_CASE("what is refused is bounded, in names and in bytes") {
 }
 
 TEST_CASE("a name is explained by the word that decides") {
-  CHECK(explain_name("learning_rate_lr") == "\"lr\" is on the list of what is never a metric");
+  CHECK(explain_name("learning_rate_lr") ==
+        "\"lr\" is on the list of words that never name a metric");
   CHECK(explain_name("tokens") == "\"tokens\" is an amount, not a metric");
   CHECK(explain_name("epoch") == "it counts rounds over the data");
   CHECK(explain_name("step") == "it counts steps");
   CHECK(explain_name("max_epochs") == "it says how far a counter goes");
-  CHECK(explain_name("best") == "\"best\" tells of a record, not of the present");
+  CHECK(explain_name("best") == "\"best\" names a record, not the current value");
   CHECK(explain_name("loss").empty());
   CHECK(explain_name("foo").empty());
 }

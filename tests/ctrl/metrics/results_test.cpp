@@ -276,4 +276,44 @@ TEST_CASE(
   CHECK(total_of(lines) == 100);
 }
 
+TEST_CASE("values of few digits at one place are no copies of each other") {
+  CHECK(values_of(report_on({"epoch 1 loss 1.0", "epoch 1 loss 0.98", "epoch 1 loss 0.96",
+                             "epoch 1 loss 0.94"}))
+            .size() == 4);
+  const std::string batch = "Epoch[0] Batch [";
+  CHECK(values_of(report_on({batch + "0-20] acc=0.50", batch + "20-40] acc=0.51",
+                             batch + "40-60] acc=0.52"})) == std::vector<double>{0.5, 0.51, 0.52});
+  CHECK(values_of(report_on({"epoch 1 loss 1.0", "epoch 1 loss 0.998", "epoch 1 loss 0.995",
+                             "epoch 1 loss 0.991"}))
+            .size() == 3);
+  for (const char* rounded : {"0.42", "0.416", "0.4156"}) {
+    CHECK(values_of(report_on({"epoch 1 loss 0.9", std::string("epoch 2 loss ") + rounded,
+                               "epoch 2 loss 0.415649"}))
+              .size() == 2);
+  }
+}
+
+TEST_CASE("what neither its name nor its values speak for is no metric") {
+  std::vector<std::string> served, running;
+  for (int i = 1; i <= 12; ++i) {
+    served.push_back("INFO: 127.0.0.1:" + std::to_string(50000 + i) +
+                     " - \"POST /predict HTTP/1.1\" 200 OK");
+    running.push_back("running at " + number(2.5 - 0.1 * i) + " for " + std::to_string(3 * i));
+  }
+  CHECK(report_on(served).metric.empty());
+  CHECK(report_on(running).metric.empty());
+  CHECK(report_on(served, "OK").metric == "OK");
+}
+
+TEST_CASE("training and evaluation in turn under one name are not sure, two ranks are") {
+  const auto in_turn = [](double apart) {
+    return lines_of(16, [apart](int i) {
+      const int epoch = 1 + i / 2;
+      return "Epoch " + std::to_string(epoch) + " loss: " + number(2.0 / epoch + i % 2 * apart);
+    });
+  };
+  CHECK_FALSE(is_sure(in_turn(0.2)));
+  CHECK(is_sure(in_turn(0.0005)));
+}
+
 }  // namespace flowcon::ctrl::metrics

@@ -133,6 +133,17 @@ TEST_CASE("extract's table is for people") {
   CHECK(outcome.out.find("\n0.5\nnan\n1e-07\n") != std::string::npos);
 }
 
+TEST_CASE("the table and the warning say the same confidence") {
+  std::string log;
+  for (int i = 0; i < 6; ++i) log += "GET /a HTTP/1.1 200 17 0.5\n";
+  const Outcome outcome = extract({}, log);
+  const std::size_t at = outcome.err.find(" (") + 2;
+  const std::string said = outcome.err.substr(at, outcome.err.find(')') - at);
+  CHECK(said.ends_with(" %"));
+  CHECK(said != "0 %");
+  CHECK(outcome.out.find("\nCONFIDENCE  " + said + "\n") != std::string::npos);
+}
+
 TEST_CASE_METHOD(Utf8Fixture, "a name in another script does not move the candidates' columns") {
   Extraction found;
   found.report.candidates = {{"损失", ctrl::Goal::min, 2, 12}, {"loss", ctrl::Goal::min, 1, 3}};
@@ -248,6 +259,14 @@ TEST_CASE("extract warns of a doubtful choice and of logs that it cannot read") 
     INFO(row.warning);
     CHECK(extract({}, log).err.find(row.warning) != std::string::npos);
   }
+  const auto is_one_line = [](const std::string& log) {
+    return extract({}, log).err.find("no newlines, so it is one line") != std::string::npos;
+  };
+  std::string run;
+  for (int i = 0; i < 12; ++i) run += "epoch " + std::to_string(i) + " loss 0.5123 ";
+  CHECK(is_one_line(run));
+  CHECK_FALSE(is_one_line(run + "\n"));
+  CHECK_FALSE(is_one_line("loss: 0.5"));
   CHECK(extract({}, "losses: 1,250.5\nlosses: 1,150.5\nlosses: 1,050.25\n").err.empty());
 }
 
