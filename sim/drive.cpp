@@ -29,7 +29,7 @@ class Driven : public ForecastingHost {
     for (const EarlierRun& earlier : memory) forecaster_.remember(earlier.model, earlier.run);
   }
 
-  HostDecision decide(const HostView& view) override {
+  HostGrants decide(const SimHost& view) override {
     policy::HostView seen;
     seen.now = {view.now, view.now};
     std::vector<std::string> active;
@@ -43,7 +43,7 @@ class Driven : public ForecastingHost {
     (void)policy_->follow(active, nullptr);
     active_ = std::move(active);
     const policy::HostDecision decided = policy_->decide(seen, nullptr);
-    HostDecision decision;
+    HostGrants decision;
     decision.next = decided.next;
     for (const policy::Standing& job : decided.jobs) {
       decision.grants.push_back(is_quota_ ? Grant{1, job.cpu.limit} : Grant{job.cpu.limit, 1});

@@ -13,7 +13,7 @@
 namespace flowcon::sim {
 
 /// A host that can forecast the remaining work of its jobs.
-class ForecastingHost : public HostPolicy {
+class ForecastingHost : public HostDriver {
  public:
   virtual ~ForecastingHost() = default;
   /// The expected remaining work of a job here. Empty: unknown. Units: CPU seconds.

@@ -39,7 +39,7 @@ struct Site {
   std::unique_ptr<policy::ClusterPolicy> policy;
 };
 
-class Driven : public ClusterPolicy {
+class Driven : public ClusterDriver {
  public:
   Driven(const policy::ClusterPolicyKind& kind, const std::vector<const ForecastingHost*>& hosts,
          const PolicyParameters& said)
@@ -52,7 +52,7 @@ class Driven : public ClusterPolicy {
 
   [[nodiscard]] bool wants_changes() const override { return sites_[0].policy->wants_changes(); }
 
-  ClusterDecision decide(const ClusterView& view) override {
+  ClusterMoves decide(const SimCluster& view) override {
     now_ = view.now;
     decision_ = {{}, wants_changes() ? said_.host.interval : said_.cluster.categorise_interval};
     std::erase_if(coming_, [&](const auto& job) {
@@ -61,7 +61,7 @@ class Driven : public ClusterPolicy {
     std::vector<std::pair<std::string, std::size_t>> asking;  // and where it is
     if (now_ >= next_round_) {
       next_round_ = now_ + said_.cluster.categorise_interval;
-      for (const HostView& host : view.hosts) {
+      for (const SimHost& host : view.hosts) {
         std::vector<policy::Observed> containers;
         for (const Known* job : host.jobs) {
           containers.push_back({id_of(job->number), value_of(*job)});
@@ -74,7 +74,7 @@ class Driven : public ClusterPolicy {
     }
     policy::ClusterView seen;
     seen.is_barred = [](const std::string&) { return false; };
-    for (const HostView& host : view.hosts) seen.hosts.push_back(report_of(host, view));
+    for (const SimHost& host : view.hosts) seen.hosts.push_back(report_of(host, view));
     if (!asking.empty()) answer(asking, seen);
     if (decision_.moves.empty()) plan(std::move(seen));
     return std::move(decision_);
@@ -87,7 +87,7 @@ class Driven : public ClusterPolicy {
     std::size_t to = 0;
   };
 
-  policy::HostReport report_of(const HostView& host, const ClusterView& view) const {
+  policy::HostReport report_of(const SimHost& host, const SimCluster& view) const {
     const Site& site = sites_[host.number];
     const double young = ctrl::growth::kKnownByAge * said_.planner.least * host.cores;
     policy::HostReport report;
@@ -162,12 +162,12 @@ class Driven : public ClusterPolicy {
   std::map<std::size_t, Coming> coming_;
   double next_round_ = 0;
   double now_ = 0;
-  ClusterDecision decision_;
+  ClusterMoves decision_;
 };
 
 }  // namespace
 
-std::unique_ptr<ClusterPolicy> drive(const cluster::policy::ClusterPolicyKind& kind,
+std::unique_ptr<ClusterDriver> drive(const cluster::policy::ClusterPolicyKind& kind,
                                      const std::vector<const ForecastingHost*>& hosts,
                                      const PolicyParameters& parameters) {
   return std::make_unique<Driven>(kind, hosts, parameters);

@@ -14,7 +14,7 @@
 namespace flowcon::sim {
 
 /// `hosts` say what is left of their jobs, and must outlive it.
-[[nodiscard]] std::unique_ptr<ClusterPolicy> drive(const cluster::policy::ClusterPolicyKind& kind,
+[[nodiscard]] std::unique_ptr<ClusterDriver> drive(const cluster::policy::ClusterPolicyKind& kind,
                                                    const std::vector<const ForecastingHost*>& hosts,
                                                    const PolicyParameters& parameters);
 

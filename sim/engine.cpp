@@ -93,7 +93,7 @@ class Engine {
   void balance(double now);
   void end_due(Host& host, double now);
   bool take(const Event& event, double now);
-  HostView view_of(std::size_t number, double now) const;
+  SimHost view_of(std::size_t number, double now) const;
 
   const Schedule& schedule_;
   PolicySet& policy_;
@@ -157,6 +157,7 @@ void Engine::look(Host& host, double now) {
     known.used = job->used;
     known.memory = job->spec->memory;
     ctrl::metrics::Report& seen = known.report;
+    if (!job->fresh.empty()) seen.metric = "loss";
     for (const ctrl::Sample& sample : job->fresh) {
       if (seen.head.size() < kKeptHead) seen.head.push_back(sample);
       if (std::isfinite(sample.value)) {
@@ -267,9 +268,9 @@ void Engine::arrive(std::size_t number, double now) {
   live_[number] = std::move(job);
 }
 
-HostView Engine::view_of(std::size_t number, double now) const {
+SimHost Engine::view_of(std::size_t number, double now) const {
   const Host& host = hosts_[number];
-  HostView view{number, now, host.spec.cores, host.spec.memory, host.has_changed, {}};
+  SimHost view{number, now, host.spec.cores, host.spec.memory, host.has_changed, {}};
   view.jobs.reserve(host.jobs.size());
   for (const Live* job : host.jobs) view.jobs.push_back(&job->known);
   return view;
@@ -342,7 +343,7 @@ void Engine::settle(std::size_t number, double now) {
   }
   if (host.has_changed || now >= host.next_decision) {
     look(host, now);
-    const HostDecision decision = policy_.hosts[number]->decide(view_of(number, now));
+    const HostGrants decision = policy_.hosts[number]->decide(view_of(number, now));
     ++result_.decisions;
     host.has_changed = false;
     host.next_decision = now + std::max(1e-3, decision.next);
@@ -352,15 +353,15 @@ void Engine::settle(std::size_t number, double now) {
 }
 
 void Engine::balance(double now) {
-  ClusterView view{now, move_seconds_, {}, moving_};
+  SimCluster view{now, move_seconds_, {}, moving_};
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     advance(hosts_[i], now);
     look(hosts_[i], now);
     view.hosts.push_back(view_of(i, now));
   }
-  const ClusterDecision decision = policy_.cluster->decide(view);
+  const ClusterMoves decision = policy_.cluster->decide(view);
   ++result_.decisions;
-  for (const MoveOrder& order : decision.moves) {
+  for (const JobMove& order : decision.moves) {
     Live* job = order.job < live_.size() ? live_[order.job].get() : nullptr;
     if (!job || order.to >= hosts_.size() || job->host == order.to) continue;
     Host& source = hosts_[job->host];

@@ -29,7 +29,7 @@ struct Known {
 };
 
 /// One host at a decision. Jobs in the order in which they came to it.
-struct HostView {
+struct SimHost {
   std::size_t number = 0;
   double now = 0;
   double cores = 1;
@@ -39,10 +39,10 @@ struct HostView {
 };
 
 /// All hosts at a decision about migrations.
-struct ClusterView {
+struct SimCluster {
   double now = 0;
   std::optional<double> move_seconds;  ///< how long a job stood still that moved; empty: none did
-  std::vector<HostView> hosts;
+  std::vector<SimHost> hosts;
   std::vector<std::size_t> moving;  ///< Known::number of migrating jobs
 };
 

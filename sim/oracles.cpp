@@ -12,19 +12,19 @@ constexpr double kStep = 1e-3;
 constexpr double kLeast = 1e-9;
 constexpr double kOracleInterval = 20;  // seconds; order changes as work is done
 
-class Oracle : public HostPolicy {
+class Oracle : public HostDriver {
  public:
   Oracle(const Schedule& schedule, bool has_milestones)
       : schedule_(schedule), has_milestones_(has_milestones) {}
 
-  HostDecision decide(const HostView& view) override {
+  HostGrants decide(const SimHost& view) override {
     std::vector<double> keys;
     for (const Known* job : view.jobs) keys.push_back(key_of(*job));
     std::vector<std::size_t> order(keys.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-    HostDecision decision;
+    HostGrants decision;
     decision.next = kOracleInterval;
     decision.grants.resize(keys.size());
     double weight = 1;
@@ -55,11 +55,11 @@ class Oracle : public HostPolicy {
 
 }  // namespace
 
-std::unique_ptr<HostPolicy> make_srpt(const Schedule& schedule) {
+std::unique_ptr<HostDriver> make_srpt(const Schedule& schedule) {
   return std::make_unique<Oracle>(schedule, false);
 }
 
-std::unique_ptr<HostPolicy> make_milestone_oracle(const Schedule& schedule) {
+std::unique_ptr<HostDriver> make_milestone_oracle(const Schedule& schedule) {
   return std::make_unique<Oracle>(schedule, true);
 }
 

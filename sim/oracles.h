@@ -10,10 +10,10 @@
 namespace flowcon::sim {
 
 /// Shortest remaining work first.
-[[nodiscard]] std::unique_ptr<HostPolicy> make_srpt(const Schedule& schedule);
+[[nodiscard]] std::unique_ptr<HostDriver> make_srpt(const Schedule& schedule);
 
 /// The job first that is nearest, per worth, to a milestone: 90 % of its improvement is worth as
 /// much as its end.
-[[nodiscard]] std::unique_ptr<HostPolicy> make_milestone_oracle(const Schedule& schedule);
+[[nodiscard]] std::unique_ptr<HostDriver> make_milestone_oracle(const Schedule& schedule);
 
 }  // namespace flowcon::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface between the engine and policies. A policy is made of a Beginning and gets a
-// HostView or ClusterView, so it cannot see the future; only an oracle is made of the schedule.
+// SimHost or SimCluster, so it cannot see the future; only an oracle is made of the schedule.
 #pragma once
 
 #include <functional>
@@ -30,46 +30,46 @@ struct Grant {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-struct HostDecision {
+struct HostGrants {
   std::vector<Grant> grants;  ///< in the order of the view's jobs
   double next = kNever;       ///< seconds until the host wants to decide again, if nothing happens
 };
 
 /// Divides one host. One object a host; it lives as long as the run.
-class HostPolicy {
+class HostDriver {
  public:
-  virtual ~HostPolicy() = default;
+  virtual ~HostDriver() = default;
   /// Called when a job came or went, and when `next` is over.
-  virtual HostDecision decide(const HostView& view) = 0;
+  virtual HostGrants decide(const SimHost& view) = 0;
   /// A job ended by itself; `is_complete`: with exit status 0.
   virtual void end(const Known& job, double now, bool is_complete) {
     (void)job, (void)now, (void)is_complete;
   }
 };
 
-struct MoveOrder {
+struct JobMove {
   std::size_t job = 0;  ///< Known::number
-  std::size_t to = 0;   ///< HostView::number
+  std::size_t to = 0;   ///< SimHost::number
 };
 
-struct ClusterDecision {
-  std::vector<MoveOrder> moves;
+struct ClusterMoves {
+  std::vector<JobMove> moves;
   double next = kNever;  ///< seconds
 };
 
 /// Migrates jobs between hosts.
-class ClusterPolicy {
+class ClusterDriver {
  public:
-  virtual ~ClusterPolicy() = default;
+  virtual ~ClusterDriver() = default;
   /// Called when `next` is over and, if wants_changes(), after each arrival, departure and landing.
-  virtual ClusterDecision decide(const ClusterView& view) = 0;
+  virtual ClusterMoves decide(const SimCluster& view) = 0;
   [[nodiscard]] virtual bool wants_changes() const { return false; }
 };
 
 /// The parts of a policy for one run.
 struct PolicySet {
-  std::vector<std::unique_ptr<HostPolicy>> hosts;  ///< one a host
-  std::unique_ptr<ClusterPolicy> cluster;          ///< null: no migrations
+  std::vector<std::unique_ptr<HostDriver>> hosts;  ///< one a host
+  std::unique_ptr<ClusterDriver> cluster;          ///< null: no migrations
 };
 
 /// flowcond's options as the papers have them, where flowcond's own defaults are others.

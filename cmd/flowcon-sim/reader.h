@@ -51,7 +51,7 @@ class Reader {
       out = value;
       return;
     }
-    problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is none of " +
+    problem_ = std::string(option) + ": \"" + printable(text, 40) + "\" is not one of " +
                joined(words, ", ", [](const auto& one) { return one.first; });
   }
   /// The words of a comma-separated list, as long as there is no complaint.

@@ -16,7 +16,7 @@ std::vector<std::string> words_of(const std::vector<std::string_view>& views) {
 }
 
 void read_policies(const groups::ScheduleKind& schedule, const std::string& list, Reader& reader,
-                   std::vector<const groups::PolicyKind*>& out) {
+                   std::vector<const groups::GroupPolicyKind*>& out) {
   reader.each(list, [&](const std::string& name) {
     const auto& known = schedule.policies;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -27,7 +27,7 @@ void read_policies(const groups::ScheduleKind& schedule, const std::string& list
                                     : "; did you mean " + std::string(near) + "?"));
       return;
     }
-    const groups::PolicyKind* kind = groups::find_group_policy(name);
+    const groups::GroupPolicyKind* kind = groups::find_group_policy(name);
     if (std::find(out.begin(), out.end(), kind) == out.end()) out.push_back(kind);
   });
 }

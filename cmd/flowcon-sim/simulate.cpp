@@ -111,6 +111,16 @@ Option number(const char* name, const char* value, unsigned commands, std::strin
           }};
 }
 
+// The same, with its default behind the help.
+template <class... Members>
+Option defaulted(const char* name, const char* value, unsigned commands, std::string help,
+                 double low, double high, Members... members) {
+  if (!help.empty() && help.back() != '\n') help += ' ';
+  const Plan plan{};
+  help += "(" + render_number(static_cast<double>((plan.*....*members))) + ")";
+  return number(name, value, commands, std::move(help), low, high, members...);
+}
+
 void read_counters(Reader& reader, const std::string& text, Plan& plan) {
   if (text == "all") return;
   plan.schedule.counters = 0;
@@ -141,11 +151,11 @@ std::vector<Option> options_of_runs() {
        }},
       {"--report", "FILE", kRun, "Write a page with table and figures", {}},
       {"--format", "FORMAT", kRun | kBound, "table, csv or json (table)", read_format},
-      number("--seeds", "N", kRun | kBound,
-             "Number of runs, each with other jobs, arrivals and noise (1)", 1, kMostSeeds,
-             experiment, &Experiment::seeds),
-      number("--seed", "N", kAll, "The first seed (1)", 0, 1e15, experiment,
-             &Experiment::first_seed),
+      defaulted("--seeds", "N", kRun | kBound,
+                "Number of runs, each with other jobs, arrivals and noise", 1, kMostSeeds,
+                experiment, &Experiment::seeds),
+      defaulted("--seed", "N", kAll, "The first seed", 0, 1e15, experiment,
+                &Experiment::first_seed),
       number("--hosts", "N", kAll, "Hosts (as the schedule has it; 1 for a table)", 1, 100000,
              &Plan::schedule, &ScheduleOptions::hosts),
       number("--cores", "N", kAll, "Cores of each host (8)", 0.01, 100000, &Plan::schedule,
@@ -157,16 +167,16 @@ std::vector<Option> options_of_runs() {
              &Plan::schedule, &ScheduleOptions::noise),
       number("--lines", "N", kRun | kBound, "Log lines with a value, over a whole run", 1, 100000,
              &Plan::schedule, &ScheduleOptions::lines),
-      number("--crashes", "SHARE", kRun | kBound, "Jobs that crash at some point (0)", 0, 1,
-             &Plan::schedule, &ScheduleOptions::crashes),
+      defaulted("--crashes", "SHARE", kRun | kBound, "Jobs that crash at some point", 0, 1,
+                &Plan::schedule, &ScheduleOptions::crashes),
       {kCurves, "FILE", kRun | kBound, "Real curves instead of formulas; may be repeated", {}},
-      number("--history", "N", kRun, "Runs of each model before a published schedule begins (3)", 0,
-             100, &Plan::schedule, &ScheduleOptions::history),
-      number("--contention", "X", kRun,
-             "Each further job that shares a host costs this share of its speed (0)", 0, 10,
-             experiment, engine, &EngineParameters::contention),
-      number("--move-seconds", "S", kRun, "Cost of a migration for a job (5)", 0, 1e6, experiment,
-             engine, &EngineParameters::move_seconds),
+      defaulted("--history", "N", kRun, "Runs of each model before a published schedule begins", 0,
+                100, &Plan::schedule, &ScheduleOptions::history),
+      defaulted("--contention", "X", kRun,
+                "Each further job that shares a host costs this share of its speed", 0, 10,
+                experiment, engine, &EngineParameters::contention),
+      defaulted("--move-seconds", "S", kRun, "Cost of a migration for a job", 0, 1e6, experiment,
+                engine, &EngineParameters::move_seconds),
   };
 }
 
@@ -180,34 +190,35 @@ std::vector<Option> options_of_policies() {
   using ctrl::policy::ClusterOptions, ctrl::policy::HostOptions, ctrl::policy::PlannerParameters;
   const std::string work = ctrl::policy::host_policy_names(ctrl::policy::DividesBy::work);
   return {
-      number("--max-moves", "N", kRun, "Maximum migrations per job under balance (2)", 0, 1000,
-             experiment, policy, cluster, &ClusterOptions::max_moves),
-      number("--categorise-interval", "S", kRun,
-             "As the option of flowcond, and how often SpeCon decides (30)", 1, 86400, experiment,
-             policy, cluster, &ClusterOptions::categorise_interval),
+      defaulted("--max-moves", "N", kRun, "Maximum migrations per job under balance", 0, 1000,
+                experiment, policy, cluster, &ClusterOptions::max_moves),
+      defaulted("--categorise-interval", "S", kRun,
+                "As the option of flowcond, and how often SpeCon decides", 1, 86400, experiment,
+                policy, cluster, &ClusterOptions::categorise_interval),
       {"--rebalance-idle", "", kRun,
        "SpeCon also rebalances whenever a host idles, as flowcond does",
        [](Reader&, const std::string&, Plan& plan) {
          plan.experiment.policy_parameters.cluster.rebalance_idle = true;
        }},
-      number("--interval", "S", kRun, "As the option of flowcond (20)", 1, 86400, experiment,
-             policy, host, &HostOptions::interval),
-      number("--observe", "S", kRun,
-             "As the option of flowcond, and how often " + work + " decides (5)", 1, 86400,
-             experiment, policy, host, &HostOptions::observe),
-      number("--alpha", "X", kRun, "(0.03)", 0, 1e6, experiment, policy, host, &HostOptions::alpha),
-      number("--beta", "X", kRun, "(2)", 1, 1e6, experiment, policy, host, &HostOptions::beta),
-      number("--worth", "Q", kRun,
-             "For " + work + ": value of a usable model, relative to the end (0.85)", 0, 1000,
-             experiment, policy, planner, &PlannerParameters::worth),
-      number("--lateness", "SHARE", kRun,
-             "... how much longer than under free a job may take (0.1)", 0, 1e6, experiment, policy,
-             planner, &PlannerParameters::lateness),
-      number("--step", "N", kRun, "... weight of a rank, relative to the next one (8)", 1, 1000,
-             experiment, policy, planner, &PlannerParameters::step),
-      number("--inertia", "SHARE", kRun,
-             "... hysteresis: the key of rank r of n counts 1 + SHARE r/n times\n(0.15)", 0, 10,
-             experiment, policy, planner, &PlannerParameters::inertia),
+      defaulted("--interval", "S", kRun, "As the option of flowcond", 1, 86400, experiment, policy,
+                host, &HostOptions::interval),
+      defaulted("--observe", "S", kRun,
+                "As the option of flowcond, and how often " + work + " decides", 1, 86400,
+                experiment, policy, host, &HostOptions::observe),
+      defaulted("--alpha", "X", kRun, "", 0, 1e6, experiment, policy, host, &HostOptions::alpha),
+      defaulted("--beta", "X", kRun, "", 1, 1e6, experiment, policy, host, &HostOptions::beta),
+      defaulted("--worth", "Q", kRun,
+                "For " + work + ": value of a usable model, relative to the end", 0, 1000,
+                experiment, policy, planner, &PlannerParameters::worth),
+      defaulted("--lateness", "SHARE", kRun, "... how much longer than under free a job may take",
+                0, 1e6, experiment, policy, planner, &PlannerParameters::lateness),
+      defaulted("--step", "N", kRun, "... weight of a rank, relative to the next one", 1, 1000,
+                experiment, policy, planner, &PlannerParameters::step),
+      defaulted("--floor", "SHARE", kRun, "... of the host, which all jobs have in equal parts", 0,
+                1, experiment, policy, planner, &PlannerParameters::floor),
+      defaulted("--hysteresis", "SHARE", kRun,
+                "... the key of rank r of n counts 1 + SHARE r/n times", 0, 10, experiment, policy,
+                planner, &PlannerParameters::inertia),
       {"--no-memory", "", kRun, "Forget earlier runs of the same model",
        [](Reader&, const std::string&, Plan& plan) {
          plan.experiment.policy_parameters.has_memory = false;
@@ -235,12 +246,12 @@ const std::vector<Section>& sections() {
       {"  For tables:\n",
        {number("--jobs", "N", kAll, "Only the first N to arrive", 1, 5e6, &Plan::trace,
                &TraceOptions::most_jobs),
-        number("--worker-cores", "N", kAll, "Cores that one worker (GPU, node) stands for (1)",
-               0.01, 100000, &Plan::trace, &TraceOptions::worker_cores),
-        number("--arrival-scale", "X", kAll, "Factor on the times of arrival (1)", 0, 1e6,
-               &Plan::trace, &TraceOptions::arrival_scale),
-        number("--work-scale", "X", kAll, "Factor on the durations (1)", 1e-9, 1e6, &Plan::trace,
-               &TraceOptions::work_scale)}}};
+        defaulted("--worker-cores", "N", kAll, "Cores that one worker (GPU, node) stands for", 0.01,
+                  100000, &Plan::trace, &TraceOptions::worker_cores),
+        defaulted("--arrival-scale", "X", kAll, "Factor on the times of arrival", 0, 1e6,
+                  &Plan::trace, &TraceOptions::arrival_scale),
+        defaulted("--work-scale", "X", kAll, "Factor on the durations", 1e-9, 1e6, &Plan::trace,
+                  &TraceOptions::work_scale)}}};
   return all;
 }
 
@@ -282,7 +293,7 @@ std::string help_text(Command command) {
       text += "  " + padded(kind.name) + std::string(kind.summary) + "\n";
     }
     text += "\nPolicies for kod2 and liquid-N, each against the first that is named:\n";
-    for (const groups::PolicyKind& kind : groups::group_policies()) {
+    for (const groups::GroupPolicyKind& kind : groups::group_policies()) {
       text += "  " + padded(kind.name) + std::string(kind.summary) + "\n";
     }
     text += elastic_policies_help();

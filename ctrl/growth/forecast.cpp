@@ -202,6 +202,7 @@ Forecast forecast_of(const Track& track, Goal goal, const std::optional<Remember
   const WorkLeft found = left_and_due(track, earlier, least, chances);
   forecast.basis = found.basis;
   forecast.left = found.left;
+  forecast.is_first = !earlier;
   if (track.values().size() >= kFewValues || forecast.basis != Basis::age) {
     if (chances.is_due) {
       chances.chances = chances_of(track, goal, chances.end, chances.earlier);

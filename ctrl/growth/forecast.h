@@ -67,7 +67,8 @@ struct Forecast {
   /// What it takes to 90 %: of all works to be done next, the least per chance to be there by then.
   /// Empty: not known.
   std::optional<double> left90;
-  double open90 = 1;  ///< the chance that 90 % are still to come, 0..1
+  double open90 = 1;     ///< the chance that 90 % are still to come, 0..1
+  bool is_first = true;  ///< no earlier run is known
 };
 
 /// Times the least work: a job that used less is not known by its age.

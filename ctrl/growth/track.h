@@ -20,7 +20,7 @@ struct WorkPoint {
   double value = 0;
 };
 
-/// What a daemon sees of a job at one look.
+/// What a daemon sees of a job at one tick.
 /// Units: time in seconds on any one clock; used in CPU seconds since the job began; guaranteed in
 /// cores: what it would have got had everybody wanted all; done a share, 0..1.
 struct TrackLook {
@@ -30,7 +30,7 @@ struct TrackLook {
   std::optional<double> done;  ///< by the progress counter, as last printed
 };
 
-/// What is known of a job's life at one moment, so that another daemon can go on with it. Members
+/// What is known of a job at one moment, so that another daemon can go on with it. Members
 /// as in Track. How many cores it can use is seen anew.
 struct TrackRecord {
   double used = 0;
@@ -48,12 +48,12 @@ class Track {
   static constexpr double kMostValue = 1e150;
 
   Track() = default;
-  /// A life that goes on at `time`: what is used from then on comes on top of what the record has.
+  /// A job that goes on at `time`: what is used from then on comes on top of what the record has.
   Track(TrackRecord record, double time)
       : has_look_(true), time_(time), used_before_(record.used), record_(std::move(record)) {}
 
-  /// `fresh`: the values printed since the look before, in order of time. Each is put at the CPU
-  /// time of its moment, by a straight line between the two looks around it. Values that are not
+  /// `fresh`: the values printed since the tick before, in order of time. Each is put at the CPU
+  /// time of its moment, by a straight line between the two ticks around it. Values that are not
   /// finite, or beyond kMostValue, are left out. CPU time that went back is another container: all
   /// is forgotten.
   void look(const TrackLook& now, const std::vector<Sample>& fresh);
@@ -79,7 +79,7 @@ class Track {
   [[nodiscard]] double begun() const { return record_.begun; }
   /// Grows with every value and every count.
   [[nodiscard]] std::size_t version() const { return version_; }
-  /// CPU seconds used by the last look.
+  /// CPU seconds used by the last tick.
   [[nodiscard]] double used() const { return record_.used; }
   /// Since it began, or last went on elsewhere, it printed a value or a count, or used `work` CPU
   /// seconds: what comes before that may be imports and data that are read again.
@@ -89,7 +89,8 @@ class Track {
   /// The counter starts over and over, from its end or from the same share twice: it counts within
   /// an epoch, not to the end.
   [[nodiscard]] bool is_cyclic() const { return record_.cycles >= kCyclic; }
-  /// Cores that it can use, where it was seen to leave some of what it was guaranteed.
+  /// Its parallelism: cores that it can use, where it was seen to leave some that it was
+  /// guaranteed.
   [[nodiscard]] std::optional<double> width() const;
   /// Most cores that it was seen to use.
   [[nodiscard]] double widest() const { return widest_; }

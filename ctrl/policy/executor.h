@@ -73,7 +73,7 @@ struct ListenerDecision {
   std::vector<Member> containers;
 };
 
-/// One look of Algorithm 2: compares the sets of containers, not their counts. An id that is twice
+/// One tick of Algorithm 2: compares the sets of containers, not their counts. An id that is twice
 /// in `active` counts once.
 /// Source: FlowCon, Algorithm 2.
 [[nodiscard]] ListenerDecision decide_listener(const ListenerState& state);

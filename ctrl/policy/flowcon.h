@@ -42,7 +42,7 @@ class Flowcon : public HostPolicy {
   [[nodiscard]] HostDecision standings(const HostView& view) const;
 
  private:
-  // A job from look to look. The anchor is the look at which growth was last measured.
+  // A job from tick to tick. The anchor is the tick at which growth was last measured.
   struct Watched {
     Standing standing;
     bool has_anchor = false;

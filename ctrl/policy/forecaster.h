@@ -14,7 +14,7 @@ namespace flowcon::ctrl::policy {
 
 class Forecaster {
  public:
-  /// `least`: work that is not told apart, in seconds of the whole host.
+  /// `least`: work that is not distinguished, in seconds of the whole host.
   Forecaster(double cores, double least) : least_(least * cores) {}
 
   /// A run of another time.
@@ -22,12 +22,12 @@ class Forecaster {
     memory_.remember(training, run);
   }
   [[nodiscard]] growth::Forecast forecast(const JobView& job) const;
-  /// What its `left` is told by, for as little as left().
+  /// What its `left` is estimated by, for as little as left().
   [[nodiscard]] growth::Basis basis(const JobView& job) const;
   /// Its `left` alone, for much less; empty while nothing is known: it has no counter, no earlier
   /// runs, and is younger than young(). Units: CPU seconds.
   [[nodiscard]] std::optional<double> left(const JobView& job) const;
-  /// A job by whose age nothing can be told yet has used less. Units: CPU seconds.
+  /// A job too young for a forecast by its age has used less. Units: CPU seconds.
   [[nodiscard]] double young() const { return growth::kKnownByAge * least_; }
   /// It ended by itself. `is_complete`: with status 0, and it was seen from its beginning.
   void end(const JobView& job, bool is_complete);

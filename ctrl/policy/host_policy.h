@@ -28,15 +28,15 @@ struct JobView {
   double comparable_from = 0;
   /// Times of values before and after are of two clocks: it was set, or the machine slept.
   double clock_from = 0;
-  std::optional<Used> used;                 ///< empty: nobody has looked yet
-  const metrics::Report* report = nullptr;  ///< null: no metric is looked for
+  std::optional<Used> used;                 ///< empty: no sample yet
+  const metrics::Report* report = nullptr;  ///< null: no metric is sought
   Goal goal = Goal::min;                    ///< of the values in `track`
   const growth::Track* track = nullptr;     ///< never null
 };
 
 struct HostView {
   Moment now;
-  std::vector<JobView> jobs;     ///< those that share the host, as follow() was told
+  std::vector<JobView> jobs;     ///< those that share the host, as given to follow()
   std::vector<JobView> watched;  ///< others, whose growth is measured all the same: paused ones
   std::optional<double> cores_there;  ///< that other programs leave to `jobs`; empty: all
 };
@@ -72,15 +72,15 @@ struct PlannerParameters {
   double floor = 0.02;
   double inertia = 0.15;
   double lateness = 0.1;  ///< a job may end so much later than it would have, share of its time
-  double least = 0.5;     ///< work that is not told apart, in seconds of the whole host
+  double least = 0.5;     ///< work that is not distinguished, in seconds of the whole host
 };
 
 struct HostParameters : HostOptions {
   Host host;
   /// What is limited by growth beside the CPU, which each policy divides in its own way.
   std::vector<Resource> others;
-  /// People look: growth is measured where no decision needs it, and looks are not saved. False in
-  /// the simulator.
+  /// People watch: growth is measured where no decision needs it, and samples are not saved. False
+  /// in the simulator.
   bool is_watched = true;
   PlannerParameters planner;
 };

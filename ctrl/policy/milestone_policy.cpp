@@ -21,6 +21,19 @@ namespace {
 constexpr double kOfNearest = 1.0 / 60;
 constexpr double kFarthest = 60;  // seconds
 
+// Where one has no earlier run, its course is a guess: each gets this share of the host at least,
+// up to so much for all together.
+constexpr double kLeastByGuess = 0.01;
+constexpr double kMostByGuess = 0.15;
+
+double floor_for(const std::vector<growth::Forecast>& forecasts, double floor) {
+  const bool is_guess = std::any_of(forecasts.begin(), forecasts.end(),
+                                    [](const growth::Forecast& one) { return one.is_first; });
+  if (!is_guess) return floor;
+  const auto count = static_cast<double>(forecasts.size());
+  return std::max(floor, std::min(kMostByGuess, kLeastByGuess * count));
+}
+
 // A job that prints no value at all goes by its age so long; then it goes behind those that print.
 constexpr double kMaySilent = 60;  // seconds
 
@@ -53,11 +66,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSources{
      {name(growth::Basis::memory), "an earlier run"},
      {name(growth::Basis::age), "its age, a guess"}}};
 
-// " (progress counter)", for people. Records may be older than the field, or of a newer flowcond.
+// " (progress counter, weighs 100 %)", for people. Records may be older than the field, or of a
+// newer flowcond.
 std::string told_by(const MilestoneMember& member) {
-  const std::string weight = member.trust < 1 ? ", weighs " + percent(member.trust) : "";
   for (const auto& [source, text] : kSources) {
-    if (member.from == source) return " (" + std::string(text) + weight + ")";
+    if (member.from != source) continue;
+    const bool is_guess = source == name(growth::Basis::age);
+    const std::string weight = is_guess ? "" : ", weighs " + percent(member.trust);
+    return " (" + std::string(text) + weight + ")";
   }
   return member.is_blind ? " (a guess)" : "";
 }
@@ -151,7 +167,6 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
   state.cores = cores;
   state.worth = planner.worth;
   state.step = planner.step;
-  state.floor = planner.floor;
   state.inertia = planner.inertia;
   state.members.reserve(view.jobs.size());
   std::vector<growth::Forecast> forecasts;
@@ -161,6 +176,7 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
     if (!is_silent(job, forecasts.back(), view.now.steady))
       longest = std::max(longest, forecasts.back().left);
   }
+  state.floor = floor_for(forecasts, planner.floor);
   for (std::size_t i = 0; i < view.jobs.size(); ++i) {
     const JobView& job = view.jobs[i];
     Kept& kept = kept_.at(job.id);
@@ -205,7 +221,7 @@ void MilestonePolicy::keep(const MilestoneState& state, const MilestoneDecision&
     kept.rank = ranked.rank;
     kept.share = ranked.share;
     Share& cpu = share_of(ranked.id, Resource::cpu);
-    // What has made most of its way is completing, as far as people and other hosts are told.
+    // What has made most of its way is converged in reports to people and other hosts.
     cpu.list = state.members[i].open90 < 0.5 ? List::cl : List::nl;
     cpu.limit = ranked.share;
     if (!parameters().is_watched) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The milestone policy on one host: the job goes first that is nearest to a usable model or to its
-// end (milestone.h). It remembers the fair world and the ranks; memory and block I/O stay with
-// FlowCon.
+// end (milestone.h). It remembers the processor-sharing baseline and the ranks; memory and block
+// I/O stay with FlowCon.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@
 
 namespace flowcon::ctrl::policy {
 
-/// "rank 1 of 3: 420 CPU s left (progress counter)…; due in 310 s; share 86 %". Errors: the
-/// container is not in the state.
+/// "rank 1 of 3: 420 CPU s left (progress counter, weighs 100 %)…; due in 310 s; share 86 %".
+/// Errors: the container is not in the state.
 [[nodiscard]] Result<std::string> explain(const MilestoneState& state,
                                           const MilestoneDecision& decision, const About& about);
 

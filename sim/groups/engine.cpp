@@ -56,7 +56,8 @@ struct State {
 
 class Engine {
  public:
-  Engine(const GroupSchedule& schedule, const PolicyKind& kind, const GroupParameters& parameters)
+  Engine(const GroupSchedule& schedule, const GroupPolicyKind& kind,
+         const GroupParameters& parameters)
       : schedule_(schedule),
         kind_(kind),
         parameters_(parameters),
@@ -269,7 +270,7 @@ class Engine {
   }
 
   const GroupSchedule& schedule_;
-  const PolicyKind& kind_;
+  const GroupPolicyKind& kind_;
   const GroupParameters& parameters_;
   std::unique_ptr<GroupPolicy> policy_;
   std::vector<PlaceNode> nodes_;
@@ -285,7 +286,7 @@ class Engine {
 
 }  // namespace
 
-GroupResult run(const GroupSchedule& schedule, const PolicyKind& kind,
+GroupResult run(const GroupSchedule& schedule, const GroupPolicyKind& kind,
                 const GroupParameters& parameters, const Watcher& watcher) {
   return Engine(schedule, kind, parameters).run(watcher);
 }

@@ -38,7 +38,7 @@ struct GroupMoment {
 using Watcher = std::function<void(const GroupMoment&)>;
 
 /// Runs a schedule until nothing can happen any more.
-[[nodiscard]] GroupResult run(const GroupSchedule& schedule, const PolicyKind& kind,
+[[nodiscard]] GroupResult run(const GroupSchedule& schedule, const GroupPolicyKind& kind,
                               const GroupParameters& parameters, const Watcher& watcher = nullptr);
 
 }  // namespace flowcon::sim::groups

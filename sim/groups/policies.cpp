@@ -6,8 +6,8 @@
 
 namespace flowcon::sim::groups {
 
-const std::vector<PolicyKind>& group_policies() {
-  static const std::vector<PolicyKind> kPolicies{
+const std::vector<GroupPolicyKind>& group_policies() {
+  static const std::vector<GroupPolicyKind> kPolicies{
       {"tf-operator", "task by task to random hosts; a job works with the workers it has",
        Works::any, false, make_tf_operator},
       {"tf-operator-whole", "the same; a job works only with all its tasks and can block others",
@@ -28,8 +28,8 @@ const std::vector<PolicyKind>& group_policies() {
   return kPolicies;
 }
 
-const PolicyKind* find_group_policy(std::string_view name) {
-  for (const PolicyKind& known : group_policies()) {
+const GroupPolicyKind* find_group_policy(std::string_view name) {
+  for (const GroupPolicyKind& known : group_policies()) {
     if (known.name == name) return &known;
   }
   return nullptr;

@@ -69,7 +69,7 @@ enum class Works {
   whole,  ///< `max` workers
 };
 
-struct PolicyKind {
+struct GroupPolicyKind {
   std::string_view name;
   std::string_view summary;
   Works works = Works::gang;
@@ -77,9 +77,9 @@ struct PolicyKind {
   std::unique_ptr<GroupPolicy> (*make)(std::uint64_t seed);
 };
 
-[[nodiscard]] const std::vector<PolicyKind>& group_policies();
+[[nodiscard]] const std::vector<GroupPolicyKind>& group_policies();
 
 /// Null where there is none of that name.
-[[nodiscard]] const PolicyKind* find_group_policy(std::string_view name);
+[[nodiscard]] const GroupPolicyKind* find_group_policy(std::string_view name);
 
 }  // namespace flowcon::sim::groups

@@ -55,7 +55,7 @@ std::vector<GroupSummary> run_experiment(
   std::vector<GroupSummary> summaries;
   for (const std::string& model : models) {
     std::vector<GroupResult> base;
-    for (const PolicyKind* policy : experiment.policies) {
+    for (const GroupPolicyKind* policy : experiment.policies) {
       std::vector<GroupResult> results;
       for (std::uint64_t i = 0; i < experiment.seeds; ++i) {
         GroupOptions options = experiment.options;

@@ -30,7 +30,7 @@ struct GroupSummary {
 
 struct GroupExperiment {
   const ScheduleKind* schedule = nullptr;
-  std::vector<const PolicyKind*> policies;
+  std::vector<const GroupPolicyKind*> policies;
   GroupOptions options;  ///< without a model: each of the schedule's
   GroupParameters parameters;
   std::uint64_t first_seed = 1;

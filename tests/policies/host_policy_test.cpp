@@ -120,5 +120,5 @@ TEST_CASE("who asks for a policy that is none is told which there are") {
   Config config;
   const Result<void> applied = find_option("policy")->apply(config, "last");
   REQUIRE_FALSE(applied);
-  CHECK(applied.error().what == "\"last\" is none of flowcon|milestone|free|last-first");
+  CHECK(applied.error().what == "\"last\" is not one of flowcon|milestone|free|last-first");
 }

@@ -22,11 +22,11 @@ RunResult run_with(const Schedule& schedule, std::string_view name,
 }
 
 // Weights and quotas that never change.
-class Fixed : public HostPolicy {
+class Fixed : public HostDriver {
  public:
   explicit Fixed(std::vector<Grant> grants) : grants_(std::move(grants)) {}
-  HostDecision decide(const HostView& view) override {
-    HostDecision decision;
+  HostGrants decide(const SimHost& view) override {
+    HostGrants decision;
     for (const Known* job : view.jobs) decision.grants.push_back(grants_.at(job->number));
     return decision;
   }
@@ -40,7 +40,7 @@ class Watching : public Fixed {
  public:
   Watching(std::vector<Grant> grants, std::optional<double>& width)
       : Fixed(std::move(grants)), width_(width) {}
-  HostDecision decide(const HostView& view) override {
+  HostGrants decide(const SimHost& view) override {
     if (view.now == 10) width_ = view.jobs[0]->track.width();
     return Fixed::decide(view);
   }
@@ -99,7 +99,7 @@ TEST_CASE("milestone's shares are weights or caps, as the limit-mode says") {
   Known first;
   Known second;
   second.number = 1;
-  const HostView view{0, 0, 8, 1e9, true, {&first, &second}};
+  const SimHost view{0, 0, 8, 1e9, true, {&first, &second}};
   const auto weights = drive("milestone", 8, {}, {})->decide(view).grants;
   PolicyParameters quota;
   quota.is_quota = true;
@@ -121,7 +121,7 @@ TEST_CASE("the range of the values is that of the finite ones, whatever comes fi
   double low = 0;
   double high = 0;
   PolicySet set;
-  set.hosts.push_back(std::make_unique<Probe>([&](const HostView& view) {
+  set.hosts.push_back(std::make_unique<Probe>([&](const SimHost& view) {
     if (view.now < 8) return;
     low = view.jobs[0]->report.low;
     high = view.jobs[0]->report.high;
@@ -131,6 +131,18 @@ TEST_CASE("the range of the values is that of the finite ones, whatever comes fi
   CHECK(low >= 3);
   CHECK(low < 4);
   CHECK(high == 5);
+}
+
+TEST_CASE("a job that prints values has a metric") {
+  const Schedule schedule = on_one_host(8, {job(0, 80, 8)});
+  std::vector<std::string> metrics;
+  PolicySet set;
+  set.hosts.push_back(std::make_unique<Probe>(
+      [&](const SimHost& view) { metrics.push_back(view.jobs[0]->report.metric); }));
+  (void)run(schedule, set, {});
+  REQUIRE(metrics.size() > 2);
+  CHECK(metrics.front().empty());
+  CHECK_FALSE(metrics.back().empty());
 }
 
 TEST_CASE("time to 90 % is read between decisions") {

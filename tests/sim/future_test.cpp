@@ -32,12 +32,12 @@ struct Record {
 };
 
 // Hands everything on and writes down what was decided before the fork.
-class Recorder : public HostPolicy {
+class Recorder : public HostDriver {
  public:
-  Recorder(std::unique_ptr<HostPolicy> inner, std::vector<Record>& records)
+  Recorder(std::unique_ptr<HostDriver> inner, std::vector<Record>& records)
       : inner_(std::move(inner)), records_(records) {}
-  HostDecision decide(const HostView& view) override {
-    HostDecision decision = inner_->decide(view);
+  HostGrants decide(const SimHost& view) override {
+    HostGrants decision = inner_->decide(view);
     if (view.now < kFork) {
       Record record{view.now, {}};
       for (const Grant& grant : decision.grants) {
@@ -52,20 +52,20 @@ class Recorder : public HostPolicy {
   }
 
  private:
-  std::unique_ptr<HostPolicy> inner_;
+  std::unique_ptr<HostDriver> inner_;
   std::vector<Record>& records_;
 };
 
 // The same for what is decided between hosts: a record's pairs are a job and where it goes.
-class ClusterRecorder : public ClusterPolicy {
+class ClusterRecorder : public ClusterDriver {
  public:
-  ClusterRecorder(std::unique_ptr<ClusterPolicy> inner, std::vector<Record>& records)
+  ClusterRecorder(std::unique_ptr<ClusterDriver> inner, std::vector<Record>& records)
       : inner_(std::move(inner)), records_(records) {}
-  ClusterDecision decide(const ClusterView& view) override {
-    ClusterDecision decision = inner_->decide(view);
+  ClusterMoves decide(const SimCluster& view) override {
+    ClusterMoves decision = inner_->decide(view);
     if (view.now < kFork) {
       Record record{view.now, {}};
-      for (const MoveOrder& order : decision.moves) record.grants.emplace_back(order.job, order.to);
+      for (const JobMove& order : decision.moves) record.grants.emplace_back(order.job, order.to);
       records_.push_back(std::move(record));
     }
     return decision;
@@ -73,7 +73,7 @@ class ClusterRecorder : public ClusterPolicy {
   [[nodiscard]] bool wants_changes() const override { return inner_->wants_changes(); }
 
  private:
-  std::unique_ptr<ClusterPolicy> inner_;
+  std::unique_ptr<ClusterDriver> inner_;
   std::vector<Record>& records_;
 };
 

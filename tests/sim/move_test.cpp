@@ -18,13 +18,13 @@ namespace growth = flowcon::ctrl::growth;
 namespace {
 
 // Moves job 0 to host 1 when it is time; decides every second, and what is seen then is handed on.
-class Mover : public ClusterPolicy {
+class Mover : public ClusterDriver {
  public:
-  Mover(double time, std::function<void(const ClusterView& view)> look)
+  Mover(double time, std::function<void(const SimCluster& view)> look)
       : time_(time), look_(std::move(look)) {}
-  ClusterDecision decide(const ClusterView& view) override {
+  ClusterMoves decide(const SimCluster& view) override {
     look_(view);
-    ClusterDecision decision;
+    ClusterMoves decision;
     if (view.now == time_) decision.moves.push_back({0, 1});
     decision.next = 1;
     return decision;
@@ -32,14 +32,14 @@ class Mover : public ClusterPolicy {
 
  private:
   double time_;
-  std::function<void(const ClusterView& view)> look_;
+  std::function<void(const SimCluster& view)> look_;
 };
 
 // A host that is told what is left of each job.
 class Told : public ForecastingHost {
  public:
   explicit Told(std::map<std::size_t, double> left) : left_(std::move(left)) {}
-  HostDecision decide(const HostView&) override { return {}; }
+  HostGrants decide(const SimHost&) override { return {}; }
   [[nodiscard]] std::optional<double> left(const Known& job) const override {
     const auto found = left_.find(job.number);
     return found == left_.end() ? std::nullopt : std::optional(found->second);
@@ -51,8 +51,8 @@ class Told : public ForecastingHost {
 
 // Jobs 0 and 1 on one host of 8 cores, 2 on another, of which each has printed a value but those in
 // `silent`; what is left of each, where it is known.
-std::vector<MoveOrder> balanced(const std::map<std::size_t, double>& left,
-                                const std::set<std::size_t>& silent = {}) {
+std::vector<JobMove> balanced(const std::map<std::size_t, double>& left,
+                              const std::set<std::size_t>& silent = {}) {
   const Told one(left);
   const Told other(left);
   std::vector<Known> jobs(3);
@@ -61,7 +61,7 @@ std::vector<MoveOrder> balanced(const std::map<std::size_t, double>& left,
     jobs[i].track.look({0, 0, 0, {}}, {});
     if (!silent.contains(i)) jobs[i].track.look({1, 8, 0, {}}, {{1, 0.5}});
   }
-  ClusterView view;
+  SimCluster view;
   view.hosts.push_back({0, 0, 8, 64e9, true, {&jobs[0], &jobs[1]}});
   view.hosts.push_back({1, 0, 8, 64e9, true, {&jobs[2]}});
   const auto* balance = flowcon::cluster::policy::find_cluster_policy("balance");
@@ -83,12 +83,12 @@ TEST_CASE("of a moved job its new host knows what the one before knew") {
   std::optional<Known> later;
   std::size_t wrong_views = 0;
   PolicySet set;
-  set.hosts.push_back(std::make_unique<Probe>([](const HostView&) {}));
-  set.hosts.push_back(std::make_unique<Probe>([&](const HostView& view) {
+  set.hosts.push_back(std::make_unique<Probe>([](const SimHost&) {}));
+  set.hosts.push_back(std::make_unique<Probe>([&](const SimHost& view) {
     if (view.now == 55) landed = *view.jobs.back();
     if (view.now == 62) later = *view.jobs.back();
   }));
-  set.cluster = std::make_unique<Mover>(35, [&](const ClusterView& view) {
+  set.cluster = std::make_unique<Mover>(35, [&](const SimCluster& view) {
     // What a move takes is known when one has been made.
     const auto expected = view.now < 55 ? std::nullopt : std::optional(20.0);
     if (view.now != 55 && view.move_seconds != expected) ++wrong_views;
@@ -162,7 +162,7 @@ TEST_CASE("a job of which nothing is known counts with the median of all, and st
   CHECK(balanced({{2, 1}}).empty());
   CHECK(balanced({}).empty());
   // One of two is known, and goes.
-  const std::vector<MoveOrder> moves = balanced({{1, 400}, {2, 1}});
+  const std::vector<JobMove> moves = balanced({{1, 400}, {2, 1}});
   REQUIRE(moves.size() == 1);
   CHECK(moves.front().job == 1);
   CHECK(moves.front().to == 1);

@@ -40,16 +40,16 @@ inline const PolicyKind& policy(std::string_view name) {
 }
 
 // All alike, decided every second, and what is seen then is handed on.
-class Probe : public HostPolicy {
+class Probe : public HostDriver {
  public:
-  explicit Probe(std::function<void(const HostView& view)> look) : look_(std::move(look)) {}
-  HostDecision decide(const HostView& view) override {
+  explicit Probe(std::function<void(const SimHost& view)> look) : look_(std::move(look)) {}
+  HostGrants decide(const SimHost& view) override {
     look_(view);
     return {std::vector<Grant>(view.jobs.size()), 1};
   }
 
  private:
-  std::function<void(const HostView& view)> look_;
+  std::function<void(const SimHost& view)> look_;
 };
 
 }  // namespace flowcon::sim

@@ -105,6 +105,21 @@ TEST_CASE("a wrong word gets a sentence and where help is") {
   CHECK(ask({"run", "--help"}).out.find("--policy LIST") != std::string::npos);
 }
 
+TEST_CASE("the help of run has the defaults of the options") {
+  const std::string help = ask({"run", "--help"}).out;
+  for (const char* line : {
+           "      --max-moves N         Maximum migrations per job under balance (2)\n",
+           "      --interval S          As the option of flowcond (20)\n",
+           "      --alpha X             (0.03)\n",
+           "      --hysteresis SHARE    ... the key of rank r of n counts 1 + SHARE r/n times "
+           "(0.15)\n",
+           "      --work-scale X        Factor on the durations (1)\n",
+       }) {
+    INFO(line);
+    CHECK(help.find(line) != std::string::npos);
+  }
+}
+
 TEST_CASE("a table of jobs is read by the names of its columns") {
   const Answer answer =
       with_table("job_id,submit_s,duration_s,gpus_or_nodes,model\n\"a,b\",0,100,2,x\nc,10,50,1,\n");

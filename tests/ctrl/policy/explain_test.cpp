@@ -107,11 +107,12 @@ TEST_CASE("a rank is told with what says how much is left, as it was recorded") 
     const std::string text = *explain(*again, "a", {});
     return text.substr(13, text.find(';') - 13);
   };
-  CHECK(told(R"(,"from":"counter")") == "420 CPU s left (progress counter)");
-  CHECK(told(R"(,"from":"log")") == "420 CPU s left (progress counter, total from its log)");
+  CHECK(told(R"(,"from":"counter")") == "420 CPU s left (progress counter, weighs 100 %)");
+  CHECK(told(R"(,"from":"log")") ==
+        "420 CPU s left (progress counter, total from its log, weighs 100 %)");
   CHECK(told(R"(,"from":"environment","trust":0.8)") ==
         "420 CPU s left (progress counter, total from its environment, weighs 80 %)");
-  CHECK(told(R"(,"from":"memory")") == "420 CPU s left (an earlier run)");
+  CHECK(told(R"(,"from":"memory")") == "420 CPU s left (an earlier run, weighs 100 %)");
   CHECK(told(R"(,"from":"age","blind":true)") == "420 CPU s left (its age, a guess)");
   CHECK(told(R"(,"blind":true)") == "420 CPU s left (a guess)");
   CHECK(told(R"(,"from":"\u001b[2J")") == "420 CPU s left");

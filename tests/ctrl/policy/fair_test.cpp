@@ -181,6 +181,40 @@ policy::MilestoneMember recorded(const policy::JobView& job, std::optional<doubl
 
 }  // namespace
 
+TEST_CASE("while one has no earlier run each has a hundredth of the host, and 15 % all together") {
+  const auto share_of_last = [](int jobs, bool is_known) {
+    std::vector<growth::Track> tracks(static_cast<std::size_t>(jobs));
+    policy::HostParameters parameters;
+    parameters.host.cores = 8;
+    policy::Forecaster forecaster(8, parameters.planner.least);
+    policy::MilestonePolicy milestone(parameters, forecaster);
+    policy::HostView view;
+    view.now = {10, 10};
+    std::vector<std::string> ids;
+    double done = 0.9;
+    for (growth::Track& track : tracks) {
+      track.look({0, 0, 0, {}}, {});
+      track.look({10, 40, 0, done}, {{10, 1.0}});
+      done *= 0.9;
+      policy::JobView job;
+      job.id = job.training = "job " + std::to_string(10 + ids.size());
+      job.arrived = 10;
+      job.track = &track;
+      ids.push_back(job.id);
+      view.jobs.push_back(job);
+      if (is_known) forecaster.remember(job.training, {100, 0.5});
+    }
+    (void)milestone.follow(ids, nullptr);
+    const policy::HostDecision decided = milestone.decide(view, nullptr);
+    double least = 1;
+    for (const auto& job : decided.jobs) least = std::min(least, job.cpu.limit);
+    return least;
+  };
+  CHECK(share_of_last(10, false) == Approx(0.01).margin(1e-6));
+  CHECK(share_of_last(30, false) == Approx(0.005).margin(1e-6));
+  CHECK(share_of_last(10, true) == Approx(0.002).margin(1e-6));
+}
+
 TEST_CASE("milestone's deadlines know what other programs leave") {
   growth::Track track;
   track.look({0, 0, 0, {}}, {});

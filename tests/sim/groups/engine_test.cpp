@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kQueues[] = {"fifo", "kod2", "kod2-repeat", "queue"};
 
-const PolicyKind& policy(const char* name) {
-  const PolicyKind* kind = find_group_policy(name);
+const GroupPolicyKind& policy(const char* name) {
+  const GroupPolicyKind* kind = find_group_policy(name);
   REQUIRE(kind != nullptr);
   return *kind;
 }
@@ -52,8 +52,8 @@ GroupSchedule made(const char* name, std::uint64_t seed, const char* model = "re
   return find_group_schedule(name)->make(options);
 }
 
-std::vector<const PolicyKind*> policies_of(const char* schedule) {
-  std::vector<const PolicyKind*> kinds;
+std::vector<const GroupPolicyKind*> policies_of(const char* schedule) {
+  std::vector<const GroupPolicyKind*> kinds;
   for (const std::string_view name : find_group_schedule(schedule)->policies) {
     if (name != "genetic") kinds.push_back(find_group_policy(name));
   }
@@ -110,7 +110,7 @@ TEST_CASE("a job takes its work divided by its rate, and stands still where it i
 
 TEST_CASE("the same schedule gives the same numbers, to the bit, and another seed others") {
   for (const char* name : {"kod2", "liquid-5"}) {
-    for (const PolicyKind* kind : policies_of(name)) {
+    for (const GroupPolicyKind* kind : policies_of(name)) {
       INFO(name << ' ' << kind->name);
       const GroupResult first = run(made(name, 3), *kind, {});
       const GroupResult second = run(made(name, 3), *kind, {});
@@ -122,7 +122,7 @@ TEST_CASE("the same schedule gives the same numbers, to the bit, and another see
 
 TEST_CASE("no node is exceeded at any event, no gang is split, and no plan refused") {
   for (const char* name : {"kod2", "liquid-10"}) {
-    for (const PolicyKind* kind : policies_of(name)) {
+    for (const GroupPolicyKind* kind : policies_of(name)) {
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         INFO(name << ' ' << kind->name << ' ' << seed);
         const GroupSchedule schedule = made(name, seed);
@@ -181,7 +181,7 @@ TEST_CASE("work is conserved: what a job had at its rates is its work") {
 }
 
 TEST_CASE("a policy does not see the future: two worlds are alike until they part") {
-  for (const PolicyKind* kind : policies_of("kod2")) {
+  for (const GroupPolicyKind* kind : policies_of("kod2")) {
     INFO(kind->name);
     const GroupSchedule one = made("kod2", 5);
     GroupSchedule other = one;
@@ -205,7 +205,8 @@ TEST_CASE("a policy does not see the future: two worlds are alike until they par
 
 TEST_CASE("only the queue by what is left is told what is left, and only of jobs with a counter") {
   // Without it the decisions up to the first end cannot depend on the work.
-  const auto until_end = [](const GroupSchedule& schedule, const PolicyKind& kind, double end) {
+  const auto until_end = [](const GroupSchedule& schedule, const GroupPolicyKind& kind,
+                            double end) {
     std::string text;
     (void)run(schedule, kind, {}, [&](const GroupMoment& moment) {
       if (moment.now >= end) return;
@@ -276,7 +277,7 @@ TEST_CASE("a plan that exceeds a node or splits a gang is refused") {
       return plan;
     }
   };
-  const PolicyKind wrong{
+  const GroupPolicyKind wrong{
       "wrong", "", Works::gang, false,
       [](std::uint64_t) -> std::unique_ptr<GroupPolicy> { return std::make_unique<Wrong>(); }};
   CHECK(run(on_nodes(1, 4, {job("a", 0, 10, 1, 5)}), wrong, {}).refused == 1);
