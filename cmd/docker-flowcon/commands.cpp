@@ -322,7 +322,7 @@ void add_hosts(std::vector<Command>& all, Session& session) {
 // The queue.
 void add_jobs(std::vector<Command>& all, Session& session) {
   add<EstimateOptions>(all, session, "estimate", "[OPTIONS] IMAGE [COMMAND] [ARG...]",
-                       "Show what a job will need, by what earlier runs needed",
+                       "Estimate time and resources of a job from earlier runs",
                        {declare_estimate, run_estimate, check_estimate});
   all.back().style = WordStyle::until_word;
   add<FetchOptions>(all, session, "fetch", "[OPTIONS] NAME", "Copy a job's output into a folder",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/daemon_client.h"
 
+#include <grp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -41,9 +43,9 @@ std::string connect_advice(int number, const std::string& path) {
   std::string text = "Cannot connect to flowcond at unix://" + printable(path, 200) + ": " +
                      std::strerror(number) + ". ";
   if (number == EACCES || number == EPERM) {
-    return text +
-           "This needs root or group docker: sudo usermod -aG docker $USER, then "
-           "log in again";
+    const std::string group = socket_group(path);
+    return text + "This needs root" +
+           (group.empty() ? "" : " or group " + group + ": " + join_advice(group));
   }
   return text + "Is it running? Start it with: systemctl start flowcond (or run: sudo flowcond)";
 }
@@ -91,6 +93,18 @@ SocketState probe_socket(const std::string& path) {
   close(file);
   if (result == 0) return SocketState::answers;
   return number == ENOENT || number == ECONNREFUSED ? SocketState::absent : SocketState::unknown;
+}
+
+std::string socket_group(const std::string& path) {
+  struct stat state {};
+  if (stat(path.c_str(), &state) != 0) return kDefaultGroup;
+  if (state.st_gid == 0 || (state.st_mode & S_IWGRP) == 0) return "";
+  const group* members = getgrgid(state.st_gid);
+  return members != nullptr ? printable(members->gr_name) : "";
+}
+
+std::string join_advice(const std::string& group) {
+  return "sudo usermod -aG " + group + " $USER, then log in again";
 }
 
 DaemonClient::DaemonClient(std::string path, std::chrono::milliseconds timeout)

@@ -15,15 +15,23 @@
 
 namespace flowcon::plugin {
 
-/// Where flowcond listens unless told otherwise.
+/// Where flowcond listens by default.
 inline constexpr const char* kDefaultSocket = "/run/flowcon/flowcon.sock";
+/// Who may use it, and the engine's, by default.
+inline constexpr const char* kDefaultGroup = "docker";
 
 /// What connecting to a socket comes to.
 enum class SocketState { answers, absent, unknown };
 
-/// Looks whether someone listens at `path`, without waiting. `absent` only where the socket is
+/// Checks whether someone listens at `path`, without waiting. `absent` only where the socket is
 /// missing or refuses.
 [[nodiscard]] SocketState probe_socket(const std::string& path);
+
+/// The group whose members may use the socket, kDefaultGroup where nobody may see it; "" = none but
+/// root. Safe for a terminal.
+[[nodiscard]] std::string socket_group(const std::string& path);
+/// How to become one of its members.
+[[nodiscard]] std::string join_advice(const std::string& group);
 
 class DaemonClient {
  public:

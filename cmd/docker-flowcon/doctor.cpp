@@ -61,6 +61,17 @@ std::string owner_of(const struct stat& state) {
          printable(members != nullptr ? members->gr_name : std::to_string(state.st_gid));
 }
 
+// What one does who may not use the socket.
+std::string access_advice(const std::string& path, const std::string& units) {
+  const std::string group = socket_group(path);
+  const bool has_other = !group.empty() && group != kDefaultGroup;
+  if (!has_other && getgrnam(kDefaultGroup) == nullptr) {
+    return "this host has no group docker: sudo groupadd docker, then sudo systemctl restart " +
+           units;
+  }
+  return group.empty() ? "use sudo: only root may use it" : join_advice(group);
+}
+
 Ability look_at_socket(const std::string& path) {
   Ability ability{"socket", false, "", ""};
   struct stat state {};
@@ -77,10 +88,7 @@ Ability look_at_socket(const std::string& path) {
     ability.detail += ", which is no socket";
   } else if (!ability.is_found) {
     ability.detail += ", which you may not use";
-    ability.advice = getgrnam("docker") != nullptr
-                         ? "sudo usermod -aG docker $USER, then log in again"
-                         : "this host has no group docker: sudo groupadd docker, then sudo "
-                           "systemctl restart flowcond.socket docker.socket";
+    ability.advice = access_advice(path, "flowcond.socket docker.socket");
   }
   return ability;
 }
@@ -108,6 +116,9 @@ Ability look_at_engine(const Session& session) {
                     : state == SocketState::absent ? ": nothing listens there"
                                                    : " cannot be reached by you");
   if (state == SocketState::absent) ability.advice = "systemctl start docker";
+  if (state == SocketState::unknown && access(path.c_str(), R_OK | W_OK) != 0 && errno == EACCES) {
+    ability.advice = access_advice(path, "docker.socket");
+  }
   return ability;
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <ostream>
 
@@ -20,6 +21,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::string_view kHooks = "docker-cli-plugin-hooks";
+constexpr std::string_view kSocketVariable = "FLOWCON_SOCKET";
 
 int usage_error(Terminal& terminal, const Command& command, const std::string& problem,
                 const std::string& suggestion) {
@@ -166,7 +168,19 @@ class Plugin {
     return run_work(command, rest);
   }
 
+  // Others with this beginning may be anybody's.
+  void warn_of_typos() const {
+    if (session_.chose_socket) return;
+    for (const auto& [name, value] : session_.environment) {
+      const bool is_near = !nearest_word(upper(name), std::array{kSocketVariable}).empty();
+      if (!is_near || name == kSocketVariable) continue;
+      terminal_.err << "environment " << printable(name, 80) << " is not used; did you mean "
+                    << kSocketVariable << "?\n";
+    }
+  }
+
   int run_work(const Command& command, const Words& rest) const {
+    warn_of_typos();
     if (terminal_.owns_process) {
       // Not for `run` and `submit`: what they get goes to the docker below them (HandOn).
       if (command.style != WordStyle::before_image) end_on_signals(terminal_.is_interactive);
@@ -197,7 +211,7 @@ int run_plugin(const std::vector<std::string>& words, const Environment& environ
     return kWrongUsage;
   }
   Session session{*invocation, environment, terminal};
-  const std::string socket = lookup(environment, "FLOWCON_SOCKET");
+  const std::string socket = lookup(environment, kSocketVariable);
   if (!socket.empty()) {
     session.socket = socket;
     session.chose_socket = true;

@@ -14,6 +14,8 @@ import json
 import socket
 import sys
 
+from digits import share_text
+
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path, patience=10):
@@ -45,19 +47,25 @@ def number(value, form, unknown="-"):
     return format(value, form) if isinstance(value, (int, float)) else str(value or unknown)
 
 
-def one_job(name, job):
+def share(value):
+    return share_text(value) if isinstance(value, (int, float)) else "-"
+
+
+def one_job(name, job, has_lists):
     if job is None:
         return f"{name} -"
     progress = job.get("progress") or {}
-    done = f" {100 * progress['done'] / progress['total']:.0f}%" if progress.get("total") else ""
-    return (f"{name} {job['list']} limit {number(job['limit'], '.2f')} cpu {number(job['cpu'], '.0%')} "
+    done = f" {share(progress['done'] / progress['total'])}" if progress.get("total") else ""
+    place = f" {job['list']}" if has_lists else ""
+    return (f"{name}{place} limit {share(job['limit'])} cpu {share(job['cpu'])} "
             f"{job['metric'] or 'no metric yet'} {number(job['value'], '.4g')}{done}")
 
 
 def line(path, seconds, prefix, names):
     status = get(path, "/v1/status")
     jobs = {job["name"]: job for job in status["containers"]}
-    parts = [one_job(name, jobs.get(prefix + name)) for name in names]
+    has_lists = status["policy"] == "flowcon"
+    parts = [one_job(name, jobs.get(prefix + name), has_lists) for name in names]
     print(f"  {seconds:>4} s  " + " | ".join(parts), flush=True)
 
 

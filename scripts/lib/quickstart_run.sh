@@ -205,8 +205,8 @@ for line in sys.stdin:
 before, after = ([int(word) for word in line.split()[1:9]] for line in sys.argv[3].splitlines())
 spent = [b - a for a, b in zip(before, after)]
 busy = 1 - (spent[3] + spent[4]) / sum(spent)  # all but idle and waiting for a disk
-print(json.dumps({"round": int(sys.argv[1]), "mode": sys.argv[2], "busy": busy, "jobs": jobs}))' \
-    "$round" "$mode" "$ticks"
+print(json.dumps({"round": int(sys.argv[1]), "mode": sys.argv[2], "policy": sys.argv[4], "busy": busy, "jobs": jobs}))' \
+    "$round" "$mode" "$ticks" "$POLICY"
 }
 
 # --- what the report says of the machine ----------------------------------------------------------

@@ -5,9 +5,9 @@
     report.py DATA REPORT      DATA/setup.json and DATA/run-*.json -> the table on stdout,
                                REPORT/summary.json and REPORT/index.html
 
-A run is {"round", "mode": "free"|"flowcon", "busy", "jobs": [{"name", "title", "started", "finished",
-"exit_code", "history"}]}; history is what the daemon's API gives (docs/api.md), busy the share of the
-machine's CPU time that was not idle.
+A run is {"round", "mode": "free"|"flowcon", "policy", "busy", "jobs": [{"name", "title", "started",
+"finished", "exit_code", "history"}]}; policy is flowcond's, history what its API gives (docs/api.md),
+busy the share of the machine's CPU time that was not idle.
 """
 import glob
 import json

@@ -6,6 +6,8 @@ page(summary, runs) is all that report.py calls; both are described there.
 import html
 import math
 
+from digits import share_text
+
 COLOURS = ("var(--job-1)", "var(--job-2)", "var(--job-3)", "var(--job-4)", "var(--job-5)")
 LISTS = {"NL": "new or still learning", "WL": "watched, slower", "CL": "converged"}
 TITLES = {"free": "Free competition", "flowcon": "Under FlowCon"}
@@ -182,11 +184,18 @@ def cpu_plot(run, span):
     return plot.svg()
 
 
+def has_lists(run):
+    """Whether lists decided its limits; under the other policies they only say what has converged."""
+    return run["policy"] == "flowcon"
+
+
 def limit_plot(run, span):
-    """A row for each job: a band in the colour of its list, and its limit as a step line."""
+    """A row for each job: its limit as a step line, a band for each decision, in the colour of its list if
+    lists decide."""
     jobs = run["jobs"]
     row = 64
-    what = "limits that FlowCon would have set" if run["mode"] == "free" else "limits and lists"
+    what = ("limits that FlowCon would have set" if run["mode"] == "free" else
+            "limits and lists" if has_lists(run) else "limits")
     plot = Plot(span, row * len(jobs) + 6, f"{TITLES[run['mode']]}: {what}, over time")
     plot.axes([])
     zero = start_of(run)
@@ -199,13 +208,15 @@ def limit_plot(run, span):
         line = []
         for n, (t, name, limit, growth) in enumerate(decisions):
             until = decisions[n + 1][0] if n + 1 < len(decisions) else end
-            known = "not measured" if not isinstance(growth, (int, float)) else f"{growth:.4g}"
-            plot.box(t, until, base, top, f"var(--{name.lower()})",
-                     f"{job['name']}, {t:.0f}-{until:.0f} s: {name}, limit {limit:.2f}, growth {known}")
+            band, said = "transparent", f"limit {share_text(limit)}"
+            if has_lists(run):
+                known = "not measured" if not isinstance(growth, (int, float)) else f"{100 * growth:.4g} %/s"
+                band, said = f"var(--{name.lower()})", f"{name}, {said}, growth {known}"
+            plot.box(t, until, base, top, band, f"{job['name']}, {t:.0f}-{until:.0f} s: {said}")
             line += [(t, shares(limit)), (until, shares(limit))]
         plot.line(line, colour, f"limit of {job['title']}", 'pointer-events="none"')
         plot.parts.append(f'<text x="{LEFT - 6}" y="{plot.y((base + top) / 2) + 4:.1f}" text-anchor="end">{esc(job["name"])}</text>')
-        for share, label in ((top, "1"), (base, "0")):
+        for share, label in ((top, "100 %"), (base, "0")):
             plot.text(min(end, span), share - (0.02 if share == top else 0), label)
     return plot.svg()
 
@@ -247,16 +258,18 @@ def round_section(measured, free, flowcon):
     runs = (free, flowcon)
     span = max(max(j["finished"] for j in run["jobs"]) - start_of(run) for run in runs)
     scales = ranges(free)
+    lists = has_lists(flowcon)
+    limits = "Limits and lists" if lists else "Limits"
     parts = []
     for heading, note, draw in (
             ("Loss", "What is left to learn: 100 % at a job's first value, 0 % at the best one of the "
              "free run. The dot is where 90 % is learnt.", lambda run: loss_plot(run, scales, measured, span)),
             ("CPU share", "Of the whole host, stacked.", lambda run: cpu_plot(run, span)),
-            ("Limits and lists", "The line is a job's limit, 0 to 1; the band is its list. In the free run "
-             "the limits were computed and not set.", lambda run: limit_plot(run, span))):
+            (limits, "The line is a job's limit, 0 to 100 %" + ("; the band is its list" if lists else "") +
+             ". In the free run the limits were computed and not set.", lambda run: limit_plot(run, span))):
         boxes = "".join(f'<div class="card"><h3>{TITLES[run["mode"]]}</h3>{draw(run)}</div>' for run in runs)
         parts.append(f'<h2>{heading}</h2><p class="quiet">{esc(note)}</p><div class="pair">{boxes}</div>')
-        if heading == "Limits and lists":
+        if lists and heading == limits:
             parts.append(legend([(f"var(--{k.lower()})", f"{k}, {v}") for k, v in LISTS.items()]))
         else:
             parts.append(legend([(COLOURS[i % len(COLOURS)], j["title"]) for i, j in enumerate(free["jobs"])]))

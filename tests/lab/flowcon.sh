@@ -32,7 +32,7 @@ done
 learns() { host_has "$1" '.containers[] | select(.name == "vae") | .state == "controlled" and .metric == "loss" and .values > 3'; }
 for host in h1 h2; do
   eventually "the training is controlled on $host" learns "$host"
-  eventually "a converged job is completing on $host" host_has "$host" '.containers[] | select(.name == "flat") | .list == "CL"'
+  eventually "a converged job is on the list CL on $host" host_has "$host" '.containers[] | select(.name == "flat") | .list == "CL"'
   check "$host knows its own two containers only" host_has "$host" '[.containers[].name] | sort == ["flat", "vae"]'
 done
 id_on() { host_api "$1" /v1/status | jq -r '.containers[] | select(.name == "vae") | .id'; }

@@ -54,7 +54,9 @@ must on h2 mv /root/.ssh/authorized_keys /root/.ssh/away
 check "one that knows another host cannot be told without a login, which is said" holds "$(peer h1 add h3 --create-user --fingerprint "$(fingerprint h3)" 2>&1 || :)" "peer add h2 h3"
 must on h2 mv /root/.ssh/away /root/.ssh/authorized_keys
 soon "ls warns who does not know whom" holds_of_ls h1 "h2 and h3 do not know each other"
-check "several at once: each pair is introduced" is "$(peer h1 add h2 h3 2>/dev/null | paste -sd' ')" "h2 h3"
+check "several at once: one that is not there is said with its command" fails_with 1 "docker flowcon peer add h99" peer h1 add h2 h99 h3
+check "and stops none of the others" is "$(peer h1 add h99 h3 h2 2>"$WORK/steps" | paste -sd' ')" "h3 h2"
+check "nor is it forgotten at the end" holds "$(cat "$WORK/steps")" "not connected: h99"
 for pair in 'h1 h2' 'h1 h3' 'h2 h1' 'h2 h3' 'h3 h1' 'h3 h2'; do
   # shellcheck disable=SC2086 # two words
   soon "reachable: $pair" reaches_peer $pair

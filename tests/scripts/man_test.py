@@ -9,6 +9,7 @@ usage: man_test.py FOLDER-OF-PROGRAMS
 import glob
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -60,6 +61,25 @@ def known_labels():
     with open(os.path.join(TOP, "ctrl/settings.cpp"), encoding="utf-8") as stream:
         table = re.search(r"kKnown = \{(.*?)\};", stream.read(), re.S).group(1)
     return {"flowcon." + name for name in re.findall(r'"([^"]+)"', table)}
+
+
+def golden(name):
+    """The objects of tests/golden/plugin/NAME.json, which test_plugin compares with what is printed."""
+    with open(os.path.join(TOP, "tests/golden/plugin", name + ".json"), encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def sources(pattern):
+    paths = glob.glob(os.path.join(TOP, "cmd/docker-flowcon", pattern))
+    assert paths, pattern
+    return "\n".join(pathlib.Path(path).read_text(encoding="utf-8") for path in paths)
+
+
+def field_names(value):
+    """The names in an object, and in all that it holds."""
+    if isinstance(value, dict):
+        return set(value).union(*map(field_names, value.values()))
+    return set().union(*map(field_names, value)) if isinstance(value, list) else set()
 
 
 class Pages(unittest.TestCase):
@@ -274,6 +294,31 @@ class Pages(unittest.TestCase):
             looked_at.add((name, asked.group(1)))
         for there in ("README.md", "docker-flowcon-status.1"):
             self.assertIn((there, "status"), looked_at)
+
+    def test_fields_of_templates_are_those_that_there_are(self):
+        version = subprocess.run([os.path.join(BIN, "docker-flowcon"), "flowcon", "--socket", "/nonexistent", "version",
+                                  "--format", "json"], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+        tune = sources("tune/view.cpp")
+        effects = re.findall(r'add_effect\(out, "(\w+)"', tune)
+        self.assertGreater(len(effects), 2)
+        rows = dict.fromkeys(re.findall(r'out\["(\w+)"\] =', tune)) | {"Seconds": {name: 0 for name in effects}}
+        rows |= {name + kind: 0 for name in effects for kind in ("Percent", "Error", "Text")}
+        cluster = golden("cluster")[0]
+        printed = {"status": (golden("status"), "status/*.cpp"), "queue": (golden("queue"), "queue/*.cpp"),
+                   "cluster": ([cluster, *cluster["Hosts"], *cluster["Containers"], *cluster["Moves"]], "peer/cluster.cpp"),
+                   "peer": (golden("peer_ls"), "peer/peer.cpp"), "rebalance": (golden("rebalance"), "peer/cluster.cpp"),
+                   "version": ([json.loads(version.stdout)], "version.cpp"), "tune": ([rows], "tune/view.cpp")}
+        templates = {name for name in commands() if "'TEMPLATE'" in plugin_help(name) or
+                     any("'TEMPLATE'" in plugin_help(name, below) for below in man.help_commands(plugin_help(name)))}
+        self.assertEqual(templates, set(printed))
+        for name, (objects, source) in printed.items():
+            with self.subTest(command=name):
+                lines = man.sections(page(f"docker-flowcon-{name}.1"))["TEMPLATE FIELDS"]
+                listed = [re.sub(r"^\.(It )?Va ", "", line) for line in lines if re.match(r"\.(It )?Va ", line)]
+                said = set(re.findall(r"\b[A-Z]\w*", " ".join(listed)))
+                self.assertEqual({field for one in objects for field in one} - said, set())
+                known = field_names(objects) | set(re.findall(r'"(\w+)"', sources(source)))
+                self.assertEqual(said - known, set())
 
     def test_a_configuration_that_is_shown_is_good(self):
         shown = man.displays("\n".join(man.sections(page("flowcon.conf.5"))["EXAMPLES"]))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of bench/real that only compute: plan, resume, what logs say, tables, figures. No engine, no daemon.
+"""The parts of bench/real and of the demos' reports that only compute: plan, resume, what logs say, tables, figures. No engine,
+no daemon.
 
 usage: real_test.py
 """
@@ -18,12 +19,16 @@ sys.path[:0] = [os.path.join(TOP, "bench/lib"), os.path.join(TOP, "scripts/lib")
 sys.dont_write_bytecode = True
 import cluster_report  # noqa: E402
 import cluster_watch  # noqa: E402
+import daemon_api  # noqa: E402
+import digits  # noqa: E402
 import real_host  # noqa: E402
 import real_logs as logs  # noqa: E402
 import real_plan as plan  # noqa: E402
 import real_plot as plot  # noqa: E402
 import real_results as results  # noqa: E402
 import real_table as table  # noqa: E402
+import report  # noqa: E402
+import report_html  # noqa: E402
 
 SCHEDULE = """job_id,model,arrival_s,duration_s,cores,lines,noise,warmup
 vae-pytorch-1,vae-pytorch,0,300,8,100,0.01,0.03
@@ -362,6 +367,42 @@ class ClusterReport(unittest.TestCase):
         summary = self.summary({"step": "done", "cause": "rebalance"})
         self.assertEqual(summary["note"], "")
         self.assertNotIn("migrated nothing", cluster_report.page(summary))
+
+
+class Quickstart(unittest.TestCase):
+    """The report of scripts/quickstart, and its line while the jobs run."""
+
+    @staticmethod
+    def page(policy):
+        history = {"metric": "loss", "goal": "min", "samples": [[1, 0.9], [50, 0.1]], "usage": [[50, 0.5, None, None, None]],
+                   "decisions": [[5, "NL", 1, None], [20, "CL", 0.002, 0.0005]]}
+        job = {"name": "vae", "title": "VAE", "started": 0, "finished": 60, "exit_code": 0, "history": history}
+        runs = [{"round": 1, "mode": mode, "policy": policy, "busy": 0.5, "jobs": [job]} for mode in ("free", "flowcon")]
+        return report_html.page(report.summarise({}, runs), runs)
+
+    def test_lists_stand_where_they_decide(self):
+        for words in ("<h2>Limits and lists</h2>", "0 to 100 %; the band is its list. In", "CL, converged", "fill=\"var(--cl)\"",
+                      "vae, 20-60 s: CL, limit 0.2 %, growth 0.05 %/s", ": limits and lists, over time"):
+            self.assertIn(words, self.page("flowcon"))
+
+    def test_and_nowhere_else(self):
+        page = self.page("milestone")
+        for words in ("<h2>Limits</h2>", "0 to 100 %. In", "vae, 20-60 s: limit 0.2 %<", ": limits, over time"):
+            self.assertIn(words, page)
+        for words in ("lists", "converged", "fill=\"var(--", "growth"):
+            self.assertNotIn(words, page.split("Limits</h2>")[1])
+
+    def test_limits_have_two_digits(self):
+        self.assertEqual([digits.share_text(v) for v in (0, 0.000001, 0.0004, 0.0012, 0.05, 0.0996, 0.333, 1)],
+                         ["0 %", "<0.001 %", "0.04 %", "0.12 %", "5 %", "10 %", "33 %", "100 %"])
+        page = self.page("flowcon")
+        self.assertIn(">100 %</text>", page.split("Limits and lists</h2>")[1])
+        self.assertNotIn(">1</text>", page)
+
+    def test_the_line_while_they_run(self):
+        job = {"list": "NL", "limit": 0.0012, "cpu": None, "metric": "loss", "value": 0.25, "progress": {"done": 1, "total": 4}}
+        self.assertEqual(daemon_api.one_job("vae", job, False), "vae limit 0.12 % cpu - loss 0.25 25 %")
+        self.assertEqual(daemon_api.one_job("vae", job, True), "vae NL limit 0.12 % cpu - loss 0.25 25 %")
 
 
 if __name__ == "__main__":

@@ -129,6 +129,24 @@ systemctl reload flowcond.service
 reload_told() { has_messages "configuration reloaded: policy = flowcon, interval = 1, observe = 1"; }
 eventually "a drop-in is read on reload" reload_told
 eventually "containers with the label are limited" limits_hold
+
+# One option of it is right.
+conf=/etc/flowcon/flowcon.conf
+cp -p "$conf" "$WORK/flowcon.conf"
+printf '%s\n' 'interval-max = 400' 'interval = soon' | cat - "$WORK/flowcon.conf" >"$conf"
+pid=$(systemctl show -P MainPID flowcond.service)
+has_options() { status_has ".policy == \"flowcon\" and .interval == 1 and .interval_max == $1"; }
+check "a broken file makes the reload fail" not systemctl reload flowcond.service
+eventually "the journal says what is wrong with it" has_messages "$conf:2: interval: \"soon\" is not a number"
+check "flowcond goes on with the options that it had" has_options 320
+check "as the same process" is "$(systemctl show -P MainPID flowcond.service)" "$pid"
+eventually "and limits as before" limits_hold
+sed -i 2d "$conf"
+check "with the mistake gone it reloads" systemctl reload flowcond.service
+eventually "and takes the option" has_options 400
+cp -p "$WORK/flowcon.conf" "$conf"
+must systemctl reload flowcond.service
+eventually "and the default again" has_options 320
 written=$(settings)
 check "that differs from their own limits" not settings_are "$originals"
 eventually "journalctl -x explains a limit" has_messages "The limit of a container is now"

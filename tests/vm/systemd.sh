@@ -37,7 +37,7 @@ check "systemctl start answers when flowcond is ready" systemctl start "$UNIT"
 check "it has said so" service_is StatusText "watching /var/run/docker.sock"
 check "and its API answers" service_answers
 eventually "containers with the label come under control" controlled '["capped","flat1","learn1"]'
-eventually "the jobs that have converged are completing" status_has '[.containers[] | select(.list == "CL") | .name] | sort == ["capped", "flat1"]'
+eventually "the converged jobs are on the list CL" status_has '[.containers[] | select(.list == "CL") | .name] | sort == ["capped", "flat1"]'
 eventually "the kernel has the weights of the formula" weights_as_computed
 systemd_knows() { property_is flat1 CPUWeight "$(weight flat1)"; }
 eventually "and systemd has been told" systemd_knows

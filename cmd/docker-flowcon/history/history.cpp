@@ -144,7 +144,7 @@ void declare_history(CLI::App& app, HistoryOptions& options) {
         return is_known ? std::string() : "has to be table, json or csv";
       });
   app.add_flag("--profiles", options.profiles,
-               "Show what runs of all containers that ended with status 0 needed");
+               "Show the resource use of runs that ended with status 0");
   app.add_flag("--samples", options.samples, "Show the values of the metric");
   app.add_option("--since", options.since,
                  "Show records since a timestamp (e.g. \"2013-01-02T13:23:37Z\") or "

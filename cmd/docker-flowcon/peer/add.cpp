@@ -138,7 +138,9 @@ Result<std::vector<std::string>> confirm(const Session& session, std::vector<std
     return bad_input("cannot ask whether the host key is right: give --fingerprint (" +
                      scanned->front().fingerprint + " is the received one)");
   }
-  if (!is_confirmed(session.terminal, host, *scanned)) return bad_input("nothing was changed");
+  if (!is_confirmed(session.terminal, host, *scanned)) {
+    return bad_input("the host keys of " + host_and_port(host) + " were not confirmed");
+  }
   return keys;
 }
 
@@ -216,8 +218,9 @@ Result<Member> pair_with(const Session& session, PeerAddOptions& options,
   return Member{host, *theirs};
 }
 
-// The other peers of this host, with the login that the admin has for `named`.
+// This host's peers that were not `asked` for, with the login that the admin has for `named`.
 Result<std::vector<Member>> other_members(const DaemonClient& daemon,
+                                          const std::vector<SshAddress>& asked,
                                           const std::vector<Member>& named) {
   const Result<json::value> answer = daemon.get("/v1/peers");
   if (!answer) return answer.error();
@@ -225,10 +228,10 @@ Result<std::vector<Member>> other_members(const DaemonClient& daemon,
   for (const json::value& peer : list_of(member(*answer, "peers"))) {
     const Result<SshAddress> address = parse_ssh_address(text_of(member(peer, "name")));
     if (!address || text_of(member(peer, "state")) == "unused") continue;
-    const bool is_named = std::any_of(named.begin(), named.end(), [&](const Member& one) {
-      return peer_of(one.login) == *address;
+    const bool is_asked = std::any_of(asked.begin(), asked.end(), [&](const SshAddress& one) {
+      return peer_of(one) == *address;
     });
-    if (is_named) continue;
+    if (is_asked) continue;
     others.push_back({{named.front().login.user, address->host, address->port}, {}, Asking::no});
   }
   return others;
@@ -243,11 +246,16 @@ Result<void> introduce(const Side& side, Member& one, const Member& other, bool 
   return done ? Result<void>() : done.error();
 }
 
-// Each pair of `named`, and each of them with the peers that were there before. Errors: of the
-// former; that one of the latter cannot be reached is a warning.
-Result<void> introduce_all(const Session& session, const DaemonClient& daemon, const Side& side,
-                           std::vector<Member> named, bool create_user) {
-  Result<std::vector<Member>> others = other_members(daemon, named);
+// Adds to a list for people.
+void add_to(std::string& list, const std::string& one) { list += (list.empty() ? "" : ", ") + one; }
+
+// Each pair of `named`, and each of them with the peers that were there before. Returns the pairs
+// of the former that failed; that one of the latter cannot be reached is a warning.
+Result<std::string> introduce_all(const Session& session, const DaemonClient& daemon,
+                                  const Side& side, const std::vector<SshAddress>& asked,
+                                  std::vector<Member> named, bool create_user) {
+  if (named.empty()) return std::string();
+  Result<std::vector<Member>> others = other_members(daemon, asked, named);
   if (!others) return others.error();
   std::string failed;
   for (std::size_t i = 0; i < named.size(); ++i) {
@@ -259,13 +267,48 @@ Result<void> introduce_all(const Session& session, const DaemonClient& daemon, c
       session.terminal.err << done.error().message()
                            << "; later, on this host: sudo docker flowcon "
                            << "peer add " << both << "\n";
-      if (k < i) failed += (failed.empty() ? "" : ", ") + both;
+      if (k < i) add_to(failed, both);
     }
   }
-  return failed.empty() ? Result<void>() : bad_input("do not know each other yet: " + failed);
+  return failed;
 }
 
-Result<void> add_peers(const Session& session, PeerAddOptions options) {
+// The command that adds one host as this one was to.
+std::string later_command(const PeerAddOptions& options, const SshAddress& host) {
+  return std::string("sudo docker flowcon peer add ") +
+         (options.create_user ? "--create-user " : "") +
+         (options.as.empty() ? "" : "--as " + options.as + " ") + render_ssh_address(host);
+}
+
+// Makes this host a peer of each of `hosts`, and those that it reached peers of each other. Errors:
+// one of them is not connected.
+Result<void> pair_with_all(const Session& session, PeerAddOptions options,
+                           const DaemonClient& daemon, const Side& side, const Offer& ours,
+                           const std::vector<SshAddress>& hosts) {
+  std::vector<Member> named;
+  std::string missing;
+  for (const SshAddress& host : hosts) {
+    Result<Member> member = pair_with(session, options, daemon, side, ours, host);
+    if (member) {
+      named.push_back(std::move(*member));
+      continue;
+    }
+    if (hosts.size() == 1) return member.error();
+    session.terminal.err << host_and_port(host) << " is not connected: " << member.error().message()
+                         << "; later, on this host: " << later_command(options, host) << "\n";
+    add_to(missing, host_and_port(host));
+  }
+  Result<std::string> failed =
+      introduce_all(session, daemon, side, hosts, std::move(named), options.create_user);
+  if (!failed) return failed.error();
+  std::string error = missing.empty() ? "" : "not connected: " + missing;
+  if (!failed->empty()) {
+    error += (error.empty() ? "" : "; ") + ("do not know each other yet: " + *failed);
+  }
+  return error.empty() ? Result<void>() : bad_input(error);
+}
+
+Result<void> add_peers(const Session& session, const PeerAddOptions& options) {
   std::vector<SshAddress> hosts;
   for (const std::string& word : options.hosts) {
     const Result<SshAddress> host = target_of(word, options);
@@ -285,13 +328,7 @@ Result<void> add_peers(const Session& session, PeerAddOptions options) {
   if (ours.host_keys.empty()) {
     return bad_input("this host's sshd has no keys in /etc/ssh: install openssh-server");
   }
-  std::vector<Member> named;
-  for (const SshAddress& host : hosts) {
-    Result<Member> member = pair_with(session, options, *daemon, *side, ours, host);
-    if (!member) return member.error();
-    named.push_back(std::move(*member));
-  }
-  return introduce_all(session, *daemon, *side, std::move(named), options.create_user);
+  return pair_with_all(session, options, *daemon, *side, ours, hosts);
 }
 
 Result<void> accept_offer(const Session& session) {

@@ -166,6 +166,9 @@ Thing move_of(const json::value& move) {
                                     {"EndedAge", "ended_age"}}) {
     out[name] = number_or_null(member(move, field));
   }
+  json::object steps;
+  for (const auto& [step, at] : object_of(member(move, "steps"))) steps[step] = number_or_null(at);
+  out["Steps"] = std::move(steps);
   out["Ended"] = is_true(member(move, "ended"));
   json::object& shown = thing.shown = out;
   for (const char* name : {"Name", "From", "To", "Cause", "Step"}) {

@@ -11,6 +11,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "cmd/docker-flowcon/job/control.h"
+#include "cmd/docker-flowcon/peer/peer.h"
 #include "cmd/docker-flowcon/text/cells.h"
 #include "cmd/docker-flowcon/text/units.h"
 
@@ -18,6 +19,8 @@ namespace flowcon::plugin {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{300};
+// Of another host, whose heartbeats wait meanwhile.
+constexpr std::chrono::milliseconds kLookThere{1000};
 // For flowcond to answer, and how long it may not, while it is restarted.
 constexpr std::chrono::seconds kLookTime{10};
 constexpr std::chrono::seconds kMostSilence{60};
@@ -93,23 +96,30 @@ int tell_end(const Session& session, const json::value& move, const std::string&
   return kDone;
 }
 
-int follow(const Session& session, const DaemonClient& daemon, const std::string& id,
-           const std::string& host) {
+// A migration that is followed: `moves` is the call that has it.
+struct Followed {
+  std::string moves = "/v1/moves";
+  std::string id;
+  std::string host;
+  std::chrono::milliseconds look = kLook;
+};
+
+int follow(const Session& session, const DaemonClient& daemon, const Followed& followed) {
   using Clock = std::chrono::steady_clock;
   Progress progress(session);
   Clock::time_point answered = Clock::now();
   for (;;) {
-    const auto answer = daemon.with_timeout(kLookTime).get("/v1/moves");
+    const auto answer = daemon.with_timeout(kLookTime).get(followed.moves);
     if (!answer) {
       if (Clock::now() - answered < kMostSilence) {
-        std::this_thread::sleep_for(kLook);
+        std::this_thread::sleep_for(followed.look);
         continue;
       }
       progress.end();
       return report(session.terminal, answer.error());
     }
     answered = Clock::now();
-    const json::value move = find_move(*answer, id);
+    const json::value move = find_move(*answer, followed.id);
     if (move.is_null()) {
       progress.end();
       return report(session.terminal,
@@ -117,33 +127,74 @@ int follow(const Session& session, const DaemonClient& daemon, const std::string
     }
     if (is_true(member(move, "ended"))) {
       progress.end();
-      return tell_end(session, move, host);
+      return tell_end(session, move, followed.host);
     }
     progress.show(move);
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(followed.look);
   }
 }
 
-// "25MiB of data; 1 of 5 layers of the image (2GiB in all); about 6.4 s of standing still"
+// A migration by the host that `begun` was forwarded to. Where this host cannot ask that one, it
+// says so.
+int follow_there(const Session& session, const DaemonClient& daemon, Followed followed,
+                 const json::value& begun) {
+  const std::string there = text_of(member(begun, "forwarded_to"));
+  followed.moves = peer_target(there, "moves");
+  followed.look = kLookThere;
+  const auto answer = daemon.with_timeout(kLookTime).get(followed.moves);
+  if (answer) return follow(session, daemon, followed);
+  session.terminal.err << "Not waiting (" << printable(answer.error().message(), 400)
+                       << "): " << printable(there, 255) << " migrates it to "
+                       << printable(followed.host, 255)
+                       << ", and docker flowcon cluster there shows it\n";
+  session.terminal.out << printable(text_of(member(begun, "name")), 255) << "\n";
+  return kDone;
+}
+
+// " (120MiB of 2GiB)", of an image of which some layers are there.
+std::string missing_text(const json::value& answer) {
+  const double image = real_of(member(answer, "image_bytes")).value_or(0);
+  const std::optional<double> missing = real_of(member(answer, "missing_bytes"));
+  if (!(image > 0)) return "";
+  if (!missing || *missing >= image) return " (" + memory_text(image) + " in all)";
+  return " (" + memory_text(missing) + " of " + memory_text(image) + ")";
+}
+
+// How long the job would stand still; without an earlier migration how long its data takes at most.
+std::string stop_text(const json::value& answer) {
+  const std::optional<double> stop = real_of(member(answer, "stopped_seconds"));
+  if (stop) {
+    return "the job would stand still for about " + number_text(*stop, 2) +
+           " s, as in the last migrations from here";
+  }
+  const std::string host = printable(text_of(member(answer, "host")), 255);
+  const std::optional<double> bytes = real_of(member(answer, "bytes"));
+  const std::optional<double> rate = real_of(member(answer, "rate"));
+  std::string out = "how long the job would stand still is not known: none has migrated from here";
+  if (!rate || !(*rate > 0)) return out + ", and no transfer to " + host + " was measured";
+  if (bytes && *bytes > 0) {
+    out += "; its data alone would take at most about " + number_text(*bytes / *rate, 2) +
+           " s at the " + rate_text(rate) + " of the last transfer to " + host;
+  }
+  return out;
+}
+
+// "would travel: 25MiB of data; 1 of 5 layers of the image (120MiB of 2GiB); the job would …"
 std::string travel_text(const json::value& answer) {
   const std::optional<double> bytes = real_of(member(answer, "bytes"));
-  const double image = real_of(member(answer, "image_bytes")).value_or(0);
   const std::optional<double> layers = real_of(member(answer, "layers"));
   const std::optional<double> there = real_of(member(answer, "layers_there"));
-  const std::optional<double> stop = real_of(member(answer, "stopped_seconds"));
   std::string out;
   const auto add = [&out](const std::string& part) { out += (out.empty() ? "" : "; ") + part; };
   if (bytes) add(memory_text(bytes) + " of data");
   if (layers && there && *there < *layers) {
     add(number_text(*layers - *there, 6) + " of " + number_text(*layers, 6) +
-        " layers of the image" + (image > 0 ? " (" + memory_text(image) + " in all)" : ""));
+        " layers of the image" + missing_text(answer));
   } else if (layers && there) {
     add("nothing of the image, which is there");
   }
   if (!out.empty()) out = "would travel: " + out;
-  add(stop ? "the job would stand still for about " + number_text(*stop, 2) +
-                 " s, as in the last migrations from here"
-           : "how long the job would stand still is not known: none has migrated from here");
+  add(stop_text(answer));
   return out;
 }
 
@@ -233,18 +284,16 @@ int run_migrate(const Session& session, const MigrateOptions& options) {
   }
   if (!answer) return report(session.terminal, answer.error());
   if (options.dry_run) return tell_rehearsal(session, *answer);
-  const std::string host = text_of(member(*answer, "host"));
-  // Another host migrates it, and its flowcond follows.
-  const std::string there = printable(text_of(member(*answer, "forwarded_to")), 255);
-  if (!options.detach && !there.empty()) {
-    session.terminal.err << "Not waiting: " << there << " migrates it to " << printable(host, 255)
-                         << ", and docker flowcon cluster there shows it\n";
-  }
-  if (options.detach || !there.empty()) {
+  if (options.detach) {
     session.terminal.out << printable(text_of(member(*answer, "name")), 255) << "\n";
     return kDone;
   }
-  return follow(session, daemon, text_of(member(*answer, "id")), host);
+  Followed followed;
+  followed.id = text_of(member(*answer, "id"));
+  followed.host = text_of(member(*answer, "host"));
+  return text_of(member(*answer, "forwarded_to")).empty()
+             ? follow(session, daemon, followed)
+             : follow_there(session, daemon, std::move(followed), *answer);
 }
 
 }  // namespace flowcon::plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `docker flowcon estimate`: what a job will need, by what earlier runs needed.
+// `docker flowcon estimate`: time and resources of a job, estimated from earlier runs.
 #pragma once
 
 #include <boost/json/object.hpp>

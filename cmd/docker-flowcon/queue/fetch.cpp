@@ -51,8 +51,8 @@ std::vector<std::string> docker_words(const Session& session,
 
 Error too_much() {
   return bad_input(
-      "its container has more new files and folders than this command looks through: copy what you "
-      "need by docker cp");
+      "its container has more new files and folders than this command reads: copy those that you "
+      "need with docker cp");
 }
 
 // Errors: docker's own last words.
@@ -76,7 +76,7 @@ Result<void> fetch_log(const Session& session, const std::string& id, const fs::
   while (::waitpid(*child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return bad_input("docker logs failed; what it said is in " + printable(file.string()));
+  return bad_input("docker logs failed; its output is in " + printable(file.string()));
 }
 
 // A folder that nobody has put anything into, so that nothing is lost.
@@ -85,7 +85,7 @@ Result<void> make_folder(const fs::path& folder) {
   fs::create_directories(folder, failed);
   if (failed) return Error{failed, "making the folder " + printable(folder.string())};
   const bool is_empty = fs::is_empty(folder, failed);
-  if (failed) return Error{failed, "looking at " + printable(folder.string())};
+  if (failed) return Error{failed, "opening " + printable(folder.string())};
   if (!is_empty) {
     return bad_input("the folder " + printable(folder.string()) +
                      " is not empty: name one that is, or that is not there yet");
@@ -228,7 +228,8 @@ std::string why_not_home(const JobView& job) {
   if (host.empty() || state == "waiting") return "";
   const std::string name = text_of(job.shown, "Name");
   return name + " is on " + host +
-         ": what it writes comes home when it ends; wait for that with: " + "docker flowcon wait " +
+         ": flowcond copies its output home when it ends; wait for that with: docker flowcon "
+         "wait " +
          name;
 }
 

@@ -46,7 +46,7 @@ std::string source_text(const std::string& source) {
       {{"set", "by docker flowcon queue set"},
        {"label", "by its label"},
        {"docker", "by docker's limit"},
-       {"estimate", "by what earlier runs needed"},
+       {"estimate", "by earlier runs"},
        {"default", "by default"},
        {"doubled", "doubled: killed for memory with less"}}};
   for (const auto& [name, text] : kSources) {

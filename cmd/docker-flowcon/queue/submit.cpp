@@ -78,7 +78,7 @@ void declare_submit(CLI::App& app, SubmitOptions& options) {
   app.add_flag("--hold", options.hold, "Do not start the job before docker flowcon queue release");
   app.add_option("--request", options.request,
                  "Cores, memory and GPUs that the job needs, such as cpu=2,mem=3G,gpu=0.5, or some "
-                 "of them (default: --cpus, --memory and --gpus, else what earlier runs needed)")
+                 "of them (default: --cpus, --memory and --gpus, else an estimate)")
       ->type_name("request")
       ->check(as_label("request"));
   app.add_option("--priority", options.priority,

@@ -218,9 +218,9 @@ std::string mean_cpu(const ReportRun& run) {
   return count > 0 ? percent_text(sum / count) : std::string(kUnknown);
 }
 
-// Of one that ended well nothing is said.
+// Empty where it is not known.
 std::string status_text(std::optional<double> status) {
-  return status.value_or(0) == 0 ? "" : ", status " + number_text(*status, 6);
+  return status ? ", status " + number_text(*status, 6) : "";
 }
 
 std::string containers_table(const ReportData& data) {

@@ -44,7 +44,13 @@ function plain(v, digits = 4) {
   if (!isNumber(v)) return "--";
   return String(Number(v.toPrecision(digits)));
 }
-const percent = (v, digits) => (isNumber(v) ? (digits ? plain(v * 100, digits) : (v * 100).toFixed(1)) + " %" : "--");
+// As two_digits() of base/digits.h.
+function twoDigits(v) {
+  if (v !== 0 && Math.abs(v) < 0.001) return "<0.001";
+  const rounded = Number(v.toPrecision(2));
+  return Math.abs(rounded) < 10 ? String(rounded) : v.toFixed(0);
+}
+const percent = (v, digits) => (isNumber(v) ? (digits ? plain(v * 100, digits) : twoDigits(v * 100)) + " %" : "--");
 const perSecond = (v, digits = 4) => (isNumber(v) ? percent(v, digits) + "/s" : "--");
 function scaled(v, step, units, digits) {
   if (!isNumber(v)) return "--";

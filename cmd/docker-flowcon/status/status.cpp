@@ -211,7 +211,9 @@ int run_status(const Session& session, const StatusOptions& options,
   const Result<Look> look = take_look(*daemon, options);
   if (!look) return report(session.terminal, look.error());
   if (options.watch) return watch_status(session, *daemon, options, *look, wait);
-  session.terminal.out << look->text;
+  const std::size_t missing = look->problems.size();
+  const bool has_none = missing > 0 && missing == options.containers.size();
+  if (!has_none) session.terminal.out << look->text;
   session.terminal.out.flush();
   session.terminal.err << look->queue;
   for (const std::string& warning : look->warnings) {

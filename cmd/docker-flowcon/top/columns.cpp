@@ -10,7 +10,14 @@
 namespace flowcon::plugin {
 namespace {
 
-TopSpan name_cell(const TopRow& row, std::size_t, bool) { return {row.name, TopStyle::strong}; }
+// The mark stays where a long name is cut.
+TopSpan name_cell(const TopRow& row, std::size_t width, bool) {
+  if (problem_of(row).empty()) return {row.name, TopStyle::strong};
+  constexpr std::string_view mark = " !";
+  const std::size_t room = width > mark.size() ? width - mark.size() : 0;
+  const std::string name = fitted(row.name, std::min(room, columns_of(row.name)));
+  return {name + std::string(mark), TopStyle::bad};
+}
 TopSpan host_cell(const TopRow& row, std::size_t, bool) { return {row.host, TopStyle::quiet}; }
 
 // Why it is not under control.
@@ -72,10 +79,7 @@ TopSpan progress_cell(const TopRow& row, std::size_t, bool) { return {percent_te
 
 TopSpan left_cell(const TopRow& row, std::size_t, bool) { return {time_text(row.left)}; }
 
-TopSpan note_cell(const TopRow& row, std::size_t, bool) {
-  if (!row.note.empty()) return {row.note, TopStyle::bad};
-  return {row.warnings.empty() ? "" : row.warnings.front(), TopStyle::bad};
-}
+TopSpan note_cell(const TopRow& row, std::size_t, bool) { return {problem_of(row), TopStyle::bad}; }
 
 constexpr unsigned kHostRank = 12;
 

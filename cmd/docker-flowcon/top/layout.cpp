@@ -14,8 +14,10 @@
 namespace flowcon::plugin {
 namespace {
 
-// Lines around the rows: two on top, the heading, the selected one's reason, the keys.
+// Lines around the rows: two on top, the heading, one about the selected one, the keys.
 constexpr std::size_t kAround = 5;
+constexpr std::size_t kMostAbout = 3;
+constexpr std::size_t kSmallScreen = 16;
 constexpr std::size_t kBarWidth = 20;
 
 constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
@@ -38,9 +40,10 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kKeys{
 constexpr const char* kLists = "LIST: NL new or still learning; WL watched, slower; CL converged.";
 constexpr const char* kRankedLists =
     "In details NL: before its usable model; CL: probably past it.";
-constexpr std::array<const char*, 8> kWords{
+constexpr std::array<const char*, 9> kWords{
     "On other hosts PC, WC, CC: progressing, watched, converged. off: not under",
-    "control, NOTE says why. pin: pinned by a person.",
+    "control. pin: pinned by a person. !: something is wrong; NOTE says what, and",
+    "so do the lines at the bottom about the selected container.",
     "LIMIT: share of the host it gets if others want it, too. GROWTH:",
     "progress per second and whole host. TREND: the last values of its metric.",
     "LEFT: remaining time at the present pace, if a progress counter or an earlier",
@@ -182,7 +185,8 @@ class Layout {
     const std::vector<const TopRow*> all = visible_rows(state_);
     const std::vector<PlacedColumn> columns = place_columns(look_.width, state_);
     lines_.push_back(heading(columns));
-    const std::size_t below = look_.height > kAround ? 2 : 1;
+    const std::vector<TopLine> about = about_selected();
+    const std::size_t below = 1 + about.size();
     const std::size_t taken = lines_.size() + below;
     const std::size_t room = look_.height > taken ? look_.height - taken : 1;
     scroll_to_selected(all, room);
@@ -192,7 +196,7 @@ class Layout {
     }
     if (all.empty()) lines_.push_back({{empty_words(), TopStyle::quiet}});
     if (look_.height > below) lines_.resize(look_.height - below);
-    if (below > 1) lines_.push_back(about_selected());
+    lines_.insert(lines_.end(), about.begin(), about.end());
     lines_.push_back(bottom());
   }
 
@@ -211,14 +215,30 @@ class Layout {
     first = std::min(first, most);
   }
 
-  [[nodiscard]] TopLine about_selected() const {
+  [[nodiscard]] TopSpan selected_words() const {
     const TopRow* row = selected_row(state_);
     if (!state_.message.empty()) {
-      return {{state_.message, state_.is_message_bad ? TopStyle::bad : TopStyle::strong}};
+      return {state_.message, state_.is_message_bad ? TopStyle::bad : TopStyle::strong};
     }
     if (row == nullptr) return {};
-    if (!row->note.empty()) return {{row->name + ": " + row->note, TopStyle::bad}};
-    return {{row->name + ": " + (row->reason.empty() ? row->state : row->reason), TopStyle::quiet}};
+    const std::string problem = problem_of(*row);
+    if (!problem.empty()) return {row->name + ": " + problem, TopStyle::bad};
+    return {row->name + ": " + (row->reason.empty() ? row->state : row->reason), TopStyle::quiet};
+  }
+
+  // None on the smallest screens, one on small ones: they are for the rows.
+  [[nodiscard]] std::vector<TopLine> about_selected() const {
+    if (look_.height <= kAround) return {};
+    const std::size_t most = look_.height < kSmallScreen ? 1 : kMostAbout;
+    const TopSpan words = selected_words();
+    std::vector<std::string> parts = folded(words.text, std::max<std::size_t>(look_.width, 1));
+    if (parts.size() > most) {
+      parts[most - 1] = fitted(parts[most - 1] + " " + parts[most], look_.width);
+      parts.resize(most);
+    }
+    std::vector<TopLine> lines;
+    for (const std::string& part : parts) lines.push_back({{part, words.style}});
+    return lines;
   }
 
   [[nodiscard]] TopLine bottom() const {

@@ -85,6 +85,11 @@ TopRow read_row(const json::value& entry, const std::string& host) {
 
 }  // namespace
 
+std::string problem_of(const TopRow& row) {
+  if (!row.note.empty()) return row.note;
+  return row.warnings.empty() ? "" : row.warnings.front();
+}
+
 Result<TopView> read_top(const json::value& status) {
   const json::value& list = member(status, "containers");
   if (!list.is_array()) return bad_input("flowcond's status has no list of containers");

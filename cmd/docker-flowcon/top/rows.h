@@ -43,6 +43,9 @@ struct TopRow {
   std::vector<double> trend;           ///< the metric's values, oldest first
 };
 
+/// What is wrong with it: its note, else its first warning; "" = nothing.
+[[nodiscard]] std::string problem_of(const TopRow& row);
+
 /// The host that answers.
 struct TopHost {
   std::string name;

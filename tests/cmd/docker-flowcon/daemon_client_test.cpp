@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/daemon_client.h"
 
+#include <grp.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -95,6 +97,30 @@ TEST_CASE("without a daemon the error says how to start it") {
             "sudo flowcond)");
   CHECK(probe_socket(missing) == SocketState::absent);
   CHECK(probe_socket(refusing) == SocketState::absent);
+}
+
+TEST_CASE("the group that may use a socket is the socket's own") {
+  if (::geteuid() != 0) {
+    WARN("not tested: root alone gives files away");
+    return;
+  }
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/s";
+  const test::FakeDaemon fake(path);
+  const group* members = getgrnam("mail");
+  REQUIRE(members != nullptr);
+  const auto group_at = [&](gid_t owner, mode_t mode) {
+    REQUIRE(chown(path.c_str(), 0, owner) == 0);
+    REQUIRE(chmod(path.c_str(), mode) == 0);
+    return socket_group(path);
+  };
+
+  CHECK(group_at(members->gr_gid, 0660) == "mail");
+  CHECK(group_at(members->gr_gid, 0640).empty());
+  CHECK(group_at(0, 0660).empty());
+  CHECK(group_at(987654, 0660).empty());
+  CHECK(socket_group(folder.path() + "/none") == "docker");
+  CHECK(join_advice("mail") == "sudo usermod -aG mail $USER, then log in again");
 }
 
 TEST_CASE("a path that cannot be a socket is named as such") {

@@ -48,6 +48,7 @@ std::string problem_of(const std::string& text) {
 
 TEST_CASE("a variable that is nearly an option's is told of, and changes nothing") {
   ::setenv("FLOWCON_INTERVALL", "40", 1);
+  ::setenv("FLOWCON_limit_mode", "quota", 1);
   ::setenv("FLOWCON_OF_MY_SITE", "x", 1);
   std::FILE* file = std::tmpfile();
   const int kept = ::dup(STDERR_FILENO);
@@ -56,6 +57,7 @@ TEST_CASE("a variable that is nearly an option's is told of, and changes nothing
   ::dup2(kept, STDERR_FILENO);
   ::close(kept);
   ::unsetenv("FLOWCON_INTERVALL");
+  ::unsetenv("FLOWCON_limit_mode");
   ::unsetenv("FLOWCON_OF_MY_SITE");
   char text[300] = {};
   std::rewind(file);
@@ -64,7 +66,9 @@ TEST_CASE("a variable that is nearly an option's is told of, and changes nothing
   CHECK(got.has_value());
   CHECK(std::string(text) ==
         "flowcond: warning: environment FLOWCON_INTERVALL is not an option; did you mean "
-        "FLOWCON_INTERVAL?\n");
+        "FLOWCON_INTERVAL?\n"
+        "flowcond: warning: environment FLOWCON_limit_mode is not an option; did you mean "
+        "FLOWCON_LIMIT_MODE?\n");
 }
 
 TEST_CASE("options come from the file, the environment and the command line, last one wins") {
@@ -154,7 +158,7 @@ TEST_CASE("a mistake in a file has its line and what to do") {
   CHECK(problem_of("alpha = fast\n") ==
         "/f.conf:1: alpha: \"fast\" is not a number from 0 to 1000000");
   CHECK(problem_of("limit-mode = shares\n") ==
-        "/f.conf:1: limit-mode: \"shares\" is none of weight|quota");
+        "/f.conf:1: limit-mode: \"shares\" is not one of weight|quota");
   CHECK(problem_of("alpha\n") == "/f.conf:1: \"alpha\" is not of the form option = value");
   CHECK(problem_of("[growth]\n").find("the only section") != std::string::npos);
   CHECK(problem_of("alpha = 1\nalpha = 2\n").find("is set already at") != std::string::npos);
@@ -181,9 +185,10 @@ TEST_CASE("hooks and the port of the metrics are checked where they are set") {
   CHECK(problem_of("hook = tell me\n").find("absolute path") != std::string::npos);
   CHECK(problem_of("webhook = file:///etc/passwd\n").find("http://") != std::string::npos);
   CHECK(problem_of("hook-events = nan,nan\n") == "/f.conf:1: hook-events: \"nan\" is there twice");
-  CHECK(problem_of("hook-events = nan,all\n") ==
-        "/f.conf:1: hook-events: \"all\" is none of converged, diverging, nan, migrated, revert, "
-        "failure, job-waits, job-started, job-parked, job-ended");
+  CHECK(
+      problem_of("hook-events = nan,all\n") ==
+      "/f.conf:1: hook-events: \"all\" is not one of converged, diverging, nan, migrated, revert, "
+      "failure, job-waits, job-started, job-parked, job-ended");
   CHECK(problem_of("metrics-listen = 0.0.0.0:9469\n").find("loopback") != std::string::npos);
 }
 
@@ -194,7 +199,7 @@ TEST_CASE("a list of resources is a set, shown in one order") {
   CHECK_FALSE(got->config.limits(ctrl::Resource::memory));
   CHECK(ctrl::find_option("resources")->show(got->config) == "cpu,io");
   CHECK(problem_of("resources = cpu,gpu\n") ==
-        "/f.conf:1: resources: \"gpu\" is none of cpu, memory, io");
+        "/f.conf:1: resources: \"gpu\" is not one of cpu, memory, io");
   CHECK(problem_of("resources =\n") ==
         "/f.conf:1: resources: it needs at least one of cpu, memory, io");
 }
@@ -219,7 +224,8 @@ TEST_CASE("who says what moves between hosts, and how often") {
   REQUIRE(read_config_file(file, config, said_at).has_value());
   CHECK(config.balance.policy == "balance");
   CHECK(config.balance.max_moves == 0);
-  CHECK(problem_of("cluster-policy = fair\n").find("none of specon|balance") != std::string::npos);
+  CHECK(problem_of("cluster-policy = fair\n").find("not one of specon|balance") !=
+        std::string::npos);
   CHECK(problem_of("max-moves = 1.5\n").find("not a whole number") != std::string::npos);
   CHECK(problem_of("max-moves = 101\n").find("from 0 to 100") != std::string::npos);
 }
@@ -248,7 +254,7 @@ TEST_CASE("what jobs of the queue get is said as auto, none or amounts, and show
   CHECK((!both.is_none && both.cpu == 6 && both.mem == 20.0 * (1ULL << 30)));
   CHECK_FALSE(offer_of("cpu=0.5").mem);
   CHECK(problem_of("offer = all\n") ==
-        "/f.conf:1: offer: neither auto nor none: \"all\" is none of cpu=CORES, mem=BYTES and "
+        "/f.conf:1: offer: neither auto nor none: \"all\" is not one of cpu=CORES, mem=BYTES and "
         "gpu=GPUS, such as cpu=2,mem=3G");
 }
 
@@ -263,9 +269,9 @@ TEST_CASE("options of the queue have their defaults, their bounds and their name
   REQUIRE(read_config_file(file, config, said_at).has_value());
   CHECK((config.queue.offer.cpu == 2 && config.queue.policy == "kod2"));
   CHECK((config.queue.starve_limit == 60 && !config.queue.park && !config.queue.estimate_share));
-  CHECK(problem_of("queue-policy = best\n").find("none of left|kod2|fifo") != std::string::npos);
+  CHECK(problem_of("queue-policy = best\n").find("not one of left|kod2|fifo") != std::string::npos);
   CHECK(problem_of("starve-limit = 0\n").find("is not a number from 1 to") != std::string::npos);
-  CHECK(problem_of("park = maybe\n").find("none of on|off") != std::string::npos);
+  CHECK(problem_of("park = maybe\n").find("not one of on|off") != std::string::npos);
   ctrl::Config reloaded;
   for (const char* name : {"offer", "queue-policy", "starve-limit", "park", "estimate-share"}) {
     const ctrl::Option* option = ctrl::find_option(name);

@@ -153,7 +153,7 @@ TEST_CASE_METHOD(ExplainFixture, "nothing recorded, and an unknown container") {
   const Outcome nothing = run({"vae"});
   const Outcome no_state = run({"vae", "--state"});
   fake.answer("GET /v1/containers/gone/explain?last=50", 404,
-              R"({"error":"nothing is recorded of gone"})");
+              R"({"error":"No such container: gone"})");
   const Outcome gone = run({"gone"});
 
   CHECK(nothing.status == 1);
@@ -161,7 +161,7 @@ TEST_CASE_METHOD(ExplainFixture, "nothing recorded, and an unknown container") {
   CHECK(no_state.status == 1);
   CHECK(no_state.out.empty());
   CHECK(gone.status == 1);
-  CHECK(gone.err == "nothing is recorded of gone\n");
+  CHECK(gone.err == "No such container: gone\n");
   fake.answer("GET /v1/queue/gone", 200, R"({"name":"gone","state":"waiting"})");
   CHECK(run({"gone"}).err == "gone waits in the queue: docker flowcon queue show gone\n");
 }

@@ -111,12 +111,12 @@ TEST_CASE_METHOD(HistoryFixture, "profiles are of all containers, a history is o
 }
 
 TEST_CASE_METHOD(HistoryFixture, "a container that nothing is known of is flowcond's error") {
-  fake.answer("GET /v1/containers/gone/history", 404, R"({"error":"nothing is recorded of gone"})");
+  fake.answer("GET /v1/containers/gone/history", 404, R"({"error":"No such container: gone"})");
 
   const Outcome outcome = run({"gone"});
 
   CHECK(outcome.status == 1);
-  CHECK(outcome.err == "nothing is recorded of gone\n");
+  CHECK(outcome.err == "No such container: gone\n");
   fake.answer("GET /v1/queue/gone", 200, R"({"name":"gone","state":"placing"})");
   CHECK(run({"gone"}).err == "gone waits in the queue: docker flowcon queue show gone\n");
 }

@@ -123,5 +123,25 @@ TEST_CASE("--socket wins over FLOWCON_SOCKET, and the last one over the first") 
             .status == 0);
 }
 
+TEST_CASE("a variable that is nearly FLOWCON_SOCKET is told of, unless a socket is named") {
+  const test::TempFolder folder;
+  test::FakeDaemon fake(folder.path() + "/s");
+  fake.answer("GET /v1/status", 200, R"({"containers":[]})");
+  using Words = std::vector<std::string>;
+  const Words bare{"flowcon", "status"};
+  const Words named{"flowcon", "--socket", folder.path() + "/s", "status"};
+  const auto err = [](const std::string& name, const Words& words) {
+    return run_words(words, {{name, ""}, {"FLOWCON_OF_MY_SITE", "x"}}).err;
+  };
+
+  for (const char* name : {"FLOWCON_SOKET", "FLOWCON_Socket", "flowcon_socket"}) {
+    CHECK(err(name, bare)
+              .find("environment " + std::string(name) +
+                    " is not used; did you mean FLOWCON_SOCKET?\n") == 0);
+    CHECK(err(name, named).find("environment") == std::string::npos);
+  }
+  CHECK(err("FLOWCON_SOCKET", bare).find("environment") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace flowcon::plugin

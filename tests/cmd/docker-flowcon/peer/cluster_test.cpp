@@ -25,6 +25,7 @@ constexpr const char* kCluster =
     R"("moves":[{"id":"m1","container":"c0","name":"old","side":"source","source":"aa",)"
     R"("target":"bb","source_name":"gpu1","target_name":"gpu2","method":"app","cause":"speculate",)"
     R"("step":"transfer","error":"","bytes":1048576,"bytes_total":null,"rate":10,"seconds":3,)"
+    R"("steps":{"reserve":0,"save":0.14,"transfer":2.5},)"
     R"("stopped_seconds":null,"ended":false},)"
     R"({"id":"m0","container":"c1","name":"done","side":"target","source":"bb",)"
     R"("target":"aa","source_name":"gpu2","target_name":"gpu1","method":"criu","cause":"person",)"
@@ -80,7 +81,8 @@ TEST_CASE_METHOD(DaemonFixture, "rebalance shows what is moved; one that is refu
   CHECK(done.status == 1);
   test::check_golden("plugin/rebalance.txt", done.out);
   CHECK(fake.requests().back().body == R"({"dry_run":false})");
-  run({"rebalance", "--dry-run", "--format", "json"});
+  test::check_golden("plugin/rebalance.json",
+                     run({"rebalance", "--dry-run", "--format", "json"}).out);
   CHECK(fake.requests().back().body == R"({"dry_run":true})");
 }
 

@@ -137,7 +137,22 @@ TEST_CASE_METHOD(PeerFixture, "a migration that was undone is not said to run on
         "vae was not migrated: it ended by itself before it migrated\n");
 }
 
-TEST_CASE_METHOD(PeerFixture, "where another host migrates the container, migrate does not wait") {
+TEST_CASE_METHOD(PeerFixture, "where another host migrates the container, migrate waits for it") {
+  fake.answer("POST /v1/containers/vae/migrate", 202,
+              R"({"id":"aa","host":"h3","name":"vae","forwarded_to":"h2:22"})");
+  const std::string moves = "GET /v1/peers/h2%3A22/moves";
+  const std::string begun = R"({"moves":[{"id":"aa","name":"vae","step":)";
+  fake.answer(moves, 200, begun + R"("save"}]})");
+  fake.then(moves, 200, begun + R"("done","ended":true,"seconds":4}]})");
+  const Outcome outcome = DaemonFixture::run({"migrate", "vae", "h3"});
+  CHECK(outcome.status == 0);
+  CHECK(outcome.out == "vae\n");
+  CHECK(outcome.err.find("vae runs on h3: 4 s in all") != std::string::npos);
+  fake.answer(moves, 200, begun + R"("undone","ended":true,"error":"no room"}]})");
+  CHECK(DaemonFixture::run({"migrate", "vae", "h3"}).status == 1);
+}
+
+TEST_CASE_METHOD(PeerFixture, "where it cannot ask the host that migrates, migrate does not wait") {
   fake.answer("POST /v1/containers/vae/migrate", 202,
               R"({"id":"aa","host":"h3","name":"vae","forwarded_to":"h2"})");
   const Outcome outcome = DaemonFixture::run({"migrate", "vae", "h3"});
@@ -145,7 +160,9 @@ TEST_CASE_METHOD(PeerFixture, "where another host migrates the container, migrat
   CHECK(outcome.out == "vae\n");
   const std::string answers = "it is on h2, which answers\n";
   CHECK(outcome.err ==
-        answers + "Not waiting: h2 migrates it to h3, and docker flowcon cluster there shows it\n");
+        answers +
+            "Not waiting (nothing canned here): h2 migrates it to h3, and docker flowcon cluster "
+            "there shows it\n");
   CHECK(DaemonFixture::run({"migrate", "--detach", "vae", "h3"}).err == answers);
 }
 
@@ -184,7 +201,14 @@ TEST_CASE_METHOD(DaemonFixture, "migrate --dry-run says what would travel and st
         std::string::npos);
   const Outcome first = dry(R"("bytes":0,"layers":5,"layers_there":5,"stopped_seconds":null)");
   CHECK(first.err.find("nothing of the image, which is there; how long") != std::string::npos);
-  CHECK(dry(R"("x":1)").err.find("how long the job would stand still is not known") !=
+  CHECK(dry(R"("x":1)")
+            .err.find("is not known: none has migrated from here, and no transfer to h2 "
+                      "was measured\n") != std::string::npos);
+  CHECK(dry(R"("bytes":50000000,"rate":10000000,"image_bytes":2147483648,"layers":5,)"
+            R"("layers_there":4,"missing_bytes":125829120)")
+            .err.find("1 of 5 layers of the image (120MiB of 2GiB); how long the job would stand "
+                      "still is not known: none has migrated from here; its data alone would take "
+                      "at most about 5 s at the 10MB/s of the last transfer to h2\n") !=
         std::string::npos);
 }
 

@@ -180,7 +180,7 @@ TEST_CASE_METHOD(FetchFixture, "a job on another host is waited for first") {
 
   CHECK(outcome.status == 1);
   CHECK(outcome.err ==
-        "vae is on h2: what it writes comes home when it ends; wait for that with: docker "
+        "vae is on h2: flowcond copies its output home when it ends; wait for that with: docker "
         "flowcon wait vae\n");
   CHECK_FALSE(std::filesystem::exists(out));
 }
@@ -219,7 +219,7 @@ TEST_CASE_METHOD(FetchFixture, "a log that is not to be had keeps nothing else b
   const Outcome outcome = run({"vae", "-o", out});
   CHECK(outcome.status == 1);
   CHECK(outcome.out == out + "/x\n");
-  CHECK(outcome.err == "docker logs failed; what it said is in " + out + "/log.txt\n");
+  CHECK(outcome.err == "docker logs failed; its output is in " + out + "/log.txt\n");
   CHECK(text("results/x") == "copied\n");
 }
 

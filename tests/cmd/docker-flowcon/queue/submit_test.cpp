@@ -286,7 +286,7 @@ TEST_CASE("an option takes what its label takes, so that nothing is dropped late
   CHECK(as_label("request")("cpu=2,mem=16") ==
         "\"mem=16\" is not an amount of memory from 6M to 1024T, such as mem=3G");
   CHECK(as_label("request")("x\033") ==
-        "\"x\xEF\xBF\xBD\" is none of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
+        "\"x\xEF\xBF\xBD\" is not one of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
   CHECK(as_label("workers")("2:6") == "");
   CHECK(as_label("ps")("65") == "\"65\" is not a whole number from 0 to 64");
 }

@@ -395,6 +395,15 @@ TEST_CASE_METHOD(ReportFixture, "- is stdout, as /dev/stdout is, and containers 
   CHECK(run({"-o", "/dev/stdout"}).out.ends_with("</html>\n"));
 }
 
+TEST_CASE_METHOD(ReportFixture, "an exit status of 0 is shown, an unknown one is not") {
+  fake.answer("GET /v1/runs?since=1790000000", 200,
+              R"({"runs":[{"id":"4c01","name":"vae","status":0},)"
+              R"({"id":"4c02","name":"gru","status":null}]})");
+  const std::string page = run({"-o", "-"}).out;
+  CHECK(page.find("<td>2026-09-21 14:18:21, status 0</td>") != std::string::npos);
+  CHECK(page.find("<td>2026-09-21 14:16:41</td>") != std::string::npos);
+}
+
 TEST_CASE_METHOD(ReportFixture, "containers that come in parts are all there") {
   fake.answer("GET /v1/runs?since=1790000000", 200,
               R"({"runs":[{"id":"4c01","name":"vae"}],)"

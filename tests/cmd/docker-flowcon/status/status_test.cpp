@@ -268,6 +268,7 @@ TEST_CASE_METHOD(StatusFixture, "a container of another host is found by its nam
   CHECK(found.out == "h2 gru\n");
   const Outcome nowhere = run({"lstm"});
   CHECK(nowhere.status == 1);
+  CHECK(nowhere.out.empty());
   CHECK(nowhere.err.find("No such container: lstm\n") != std::string::npos);
   fake.answer("GET /v1/queue/lstm", 200, R"({"name":"lstm","state":"waiting"})");
   CHECK(run({"lstm"}).err.find("lstm waits in the queue: docker flowcon queue show lstm\n") !=

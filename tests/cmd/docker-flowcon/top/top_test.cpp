@@ -135,6 +135,30 @@ TEST_CASE_METHOD(TopFixture, "with other hosts there is a column for them") {
   CHECK(state.message == "cnn is on gpu2: ask there");
 }
 
+TEST_CASE_METHOD(TopFixture, "a row with a problem is marked, and the bottom says all of it") {
+  take_view(state, view_of(R"({"containers":[
+    {"id":"4c01","name":"a-name-that-is-longer-than-its-column-of-thirty-two","state":"controlled",
+     "note":"no output yet; if it prints, it may be buffered: -e PYTHONUNBUFFERED=1, python -u, stdbuf -oL, or flowcon.log=FILE; its remaining time is a guess; set flowcon.floor to guarantee it CPU, and so on"},
+    {"id":"4c02","name":"gru","state":"controlled","warnings":["label flowcon.metrik: unknown label"]},
+    {"id":"4c03","name":"vae","state":"controlled","reason":"milestone: 1 of 3"}]})"),
+            kNow);
+  std::vector<std::string> all = lines(80, 24);
+  CHECK(all[3].find("a-name-that-") == 0);
+  CHECK(all[3].find("… ! ") != std::string::npos);
+  CHECK(all[4].find("gru ! ") == 0);
+  CHECK(all[5].find("vae   ") == 0);
+  CHECK(all[19].empty());
+  CHECK(all[20].find("a-name-that-is-longer-than-its-column-of-thirty-two: no output yet") == 0);
+  CHECK(all[21].find("PYTHONUNBUFFERED=1, python -u, stdbuf -oL") != std::string::npos);
+  CHECK(all[22].ends_with("…"));
+  CHECK(all[23].find("q quit") == 0);
+  CHECK(lines(80, 12)[9].empty());  // a small screen is for the rows
+  press('j');
+  CHECK(lines(80, 24)[22] == "gru: label flowcon.metrik: unknown label");
+  press('j');
+  CHECK(lines(80, 24)[22] == "vae: milestone: 1 of 3");
+}
+
 TEST_CASE_METHOD(TopFixture, "no line is wider than the terminal and there are as many as it has") {
   for (const TopMode mode :
        {TopMode::rows, TopMode::filter, TopMode::pin, TopMode::help, TopMode::details}) {
