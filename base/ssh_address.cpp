@@ -74,7 +74,7 @@ Result<SshAddress> parse_ssh_address(std::string_view text) {
   if (auto checked = check_host(host, is_bracketed); !checked) return checked.error();
   address.host = host;
   if (rest.empty()) return address;
-  if (rest.front() != ':') return bad_input("what follows the ] has to be :PORT");
+  if (rest.front() != ':') return bad_input("only :PORT may follow the ]");
   Result<unsigned> port = parse_port(rest.substr(1));
   if (!port) return port.error();
   address.port = *port;

@@ -64,6 +64,13 @@ std::string upper(std::string_view text) {
   return out;
 }
 
+std::optional<bool> truth_of(std::string_view text) {
+  const std::string word = lower(text);
+  if (word == "true" || word == "yes" || word == "on" || word == "1") return true;
+  if (word == "false" || word == "no" || word == "off" || word == "0") return false;
+  return std::nullopt;
+}
+
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
   std::size_t room_for_ellipsis = 0;  // the length of `out` up to which an ellipsis still fits

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,10 @@ namespace flowcon {
 }
 [[nodiscard]] std::string lower(std::string_view text);
 [[nodiscard]] std::string upper(std::string_view text);
+
+/// Yes or no as people write it in a compose file: true, yes, on or 1 and their opposites, in any
+/// case; empty for any other word.
+[[nodiscard]] std::optional<bool> truth_of(std::string_view text);
 
 /// `text` with control characters, ANSI introducers, marks of text direction and invalid UTF-8
 /// replaced by U+FFFD, cut to `max_bytes` (an ellipsis, counted in, ends it where something was

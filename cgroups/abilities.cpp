@@ -27,7 +27,7 @@ struct Feature {
   const char* if_missing;  ///< advice where the controller is there but not the file
 };
 
-constexpr const char* kNoGroup = "; there is no group to look closer";
+constexpr const char* kNoGroup = "; there is no control group to check it in";
 
 constexpr Feature kCpu = {"cpu", "cpu", "cpu.shares", "cpu.weight", ""};
 constexpr Feature kCpuUse = {"cpu use", "cpuacct", "cpuacct.usage", "cpu.stat", ""};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this host can really do, found by looking: nothing is written, nothing is switched on.
+// What this host can really do, found by reading: nothing is written, nothing is switched on.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct Ability {
   bool is_there = false;    ///< found and usable; false where it is not checked
   std::string detail = {};  ///< what was found, or why it is not there
   std::string advice = {};  ///< what to do to have it; "" where it is there, or nothing can be done
-  bool is_checked = true;   ///< false: it could not be looked at, and the detail says why
+  bool is_checked = true;   ///< false: it could not be checked, and the detail says why
   bool operator==(const Ability&) const = default;
 };
 
-/// Where to look, for tests.
+/// Where to probe, for tests.
 struct ProbePlaces {
   std::string root = "";                   ///< in front of /proc, /sys and every mount point
   bool asks_systemd = true;                ///< whether the system bus may be asked (2 s at most)
@@ -29,7 +29,7 @@ struct ProbePlaces {
 
 /// The abilities in a fixed order: cgroups, cpu, cpu use, cpu quota, memory, memory soft limit, io,
 /// io weight, io caps, pressure, group pressure, systemd, root, host, delegation.
-/// Files of groups are looked at in one group that is not the root (the parent, else docker's,
+/// Files of groups are checked in one group that is not the root (the parent, else docker's,
 /// systemd's or the first), since limits exist only there. Blocks 2 s at most where the bus is
 /// asked (before the loop starts, or on the effects thread). Never fails: what cannot be found out
 /// has a reason. Texts from the kernel are made printable.

@@ -59,8 +59,7 @@ Ability probe_pressure(const ProbePlaces& places) {
   ability.is_there = pressure.cpu && pressure.memory && pressure.io;
   ability.detail = ability.is_there ? "/proc/pressure" : printable(pressure.reason);
   if (!ability.is_there) {
-    ability.advice =
-        "boot with psi=1; without it memory counts as short by what is available alone";
+    ability.advice = "boot with psi=1; without it only the available memory shows a shortage";
   }
   return ability;
 }
@@ -69,7 +68,7 @@ Ability probe_systemd(const ProbePlaces& places) {
   Ability ability{"systemd"};
   std::error_code code;
   if (!std::filesystem::is_directory(places.root + "/run/systemd/system", code)) {
-    ability.detail = "systemd does not run this host, so nothing takes limits back either";
+    ability.detail = "systemd does not run this host, so nothing resets limits";
     return ability;
   }
   if (!places.asks_systemd) {
@@ -78,12 +77,13 @@ Ability probe_systemd(const ProbePlaces& places) {
   }
   const auto version = ask_systemd_version();
   ability.is_there = version.has_value();
-  ability.detail = version ? "systemd " + *version + " answers; limits of scopes are told to it"
-                           : printable(version.error().message());
+  ability.detail = version
+                       ? "systemd " + *version + " answers; flowcond reports limits of scopes to it"
+                       : printable(version.error().message());
   if (!version) {
     ability.advice =
-        "start dbus and let flowcond reach the system bus; without it a daemon-reload takes "
-        "limits back until the next look";
+        "start dbus and let flowcond reach the system bus; without it a daemon-reload resets "
+        "limits until the next tick";
   }
   return ability;
 }

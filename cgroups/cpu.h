@@ -32,11 +32,11 @@ struct CpuSetting {
 [[nodiscard]] CpuSetting clamp_to_kernel(CpuSetting setting, bool is_v2);
 
 /// Whether two settings limit alike: equal, but for the period where neither has a quota. systemd
-/// writes its default of 100000 us there, whatever it was told.
+/// writes its default of 100000 us there, whatever was set.
 [[nodiscard]] bool limits_alike(const CpuSetting& a, const CpuSetting& b);
 
 /// Whether two quotas are less than one percent of a core apart, or both none. systemd keeps whole
-/// percents, so a daemon-reload brings another quota than it was told.
+/// percents, so a daemon-reload brings another quota than was set.
 [[nodiscard]] bool quotas_near(const CpuSetting& a, const CpuSetting& b);
 
 /// The writes that turn `from` into `to` (clamped), in the order that the kernel accepts; nothing
@@ -61,7 +61,7 @@ struct CpuSetting {
 [[nodiscard]] Result<std::uint64_t> read_cpu_usage(const CgroupFs& fs, const Group& group);
 
 /// The same of all programs of the host, or of all that its cgroup namespace shows. Errors: as
-/// above; the kernel does not tell (before Linux 5.8 on v2).
+/// above; the kernel does not report it (before Linux 5.8 on v2).
 [[nodiscard]] Result<std::uint64_t> read_host_cpu_usage(const CgroupFs& fs);
 
 /// One controlled container: what it had and what share it shall have.
@@ -97,7 +97,7 @@ struct Share {
 [[nodiscard]] std::vector<CpuSetting> share_out(const std::vector<Share>& shares, LimitMode mode,
                                                 double cores, bool is_v2, double reserve = 0);
 
-/// How a quota is told to systemd. On daemon-reload it reads its own file of the unit again, and
+/// How a quota is set in systemd. On daemon-reload it reads its own file of the unit again, and
 /// there quotas are whole percents of a core, rounded down.
 enum class Rounding {
   exact,          ///< exactly this quota until the next daemon-reload
@@ -105,15 +105,15 @@ enum class Rounding {
                   ///< writes that quota at once, so write_cpu must follow where it is to be exact.
 };
 
-/// What systemd is told for a setting: CPUWeight (v2) or CPUShares (v1), CPUQuotaPerSecUSec (us of
-/// CPU time per second) and CPUQuotaPeriodUSec. Pure. UINT64_MAX takes a property back, as it is
-/// where nobody has set it: told for the kernel's own default weight, for no quota, and for the
+/// The properties of a unit for a setting: CPUWeight (v2) or CPUShares (v1), CPUQuotaPerSecUSec (us
+/// of CPU time per second) and CPUQuotaPeriodUSec. Pure. UINT64_MAX takes a property back, as it is
+/// where nobody has set it: so for the kernel's own default weight, for no quota, and for the
 /// default period where there is no quota. The quota is rounded up, so that systemd, which rounds
 /// down, does not arrive at less.
 [[nodiscard]] std::vector<UnitProperty> unit_properties(const CpuSetting& to, bool is_v2,
                                                         Rounding rounding = Rounding::exact);
 
-/// Tells systemd about a scope's CPU setting alone: tell_systemd of its unit_properties.
+/// Sets a scope's CPU limits in systemd alone: tell_systemd of its unit_properties.
 /// Blocks 2 s at most (effects thread). Errors: as the other tell_systemd.
 [[nodiscard]] Result<void> tell_systemd(const std::string& scope, const CpuSetting& to, bool is_v2,
                                         Rounding rounding = Rounding::exact);

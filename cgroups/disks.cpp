@@ -118,7 +118,7 @@ void find_weight(const CgroupFs& fs, const Group& group, const std::vector<Block
   }
   if (mechanism.weight == WeightFile::none) {
     mechanism.weight_reason = has_any_file
-                                  ? "no block device has a scheduler that looks at weights"
+                                  ? "no block device has a scheduler that uses weights"
                                   : "the kernel offers no weight file (BFQ, iocost) for groups";
     return;
   }
@@ -126,7 +126,7 @@ void find_weight(const CgroupFs& fs, const Group& group, const std::vector<Block
   for (const std::string& number : most) all.erase(number);
   if (!all.empty()) {
     mechanism.weight_reason +=
-        "; without effect on " + names_of(devices, all) + ", which looks at another weight";
+        "; without effect on " + names_of(devices, all) + ", which uses another weight";
   }
 }
 

@@ -38,7 +38,7 @@ void parse_schedulers(std::string_view text, BlockDevice& device);
 /// bottom, one that lies on others a top unless more lie on it or on a partition of it.
 enum class StackLevel { bottom, middle, top };
 
-/// Looks at each device once, in /sys/dev/block below `root`, until it is to forget(): devices
+/// Reads each device once, in /sys/dev/block below `root`, until it is to forget(): devices
 /// come, and numbers go to others.
 class DeviceStacks {
  public:
@@ -68,7 +68,7 @@ struct IoMechanism {
   std::string caps_reason;  ///< why there are none, else ""
 };
 
-/// Finds the mechanism by looking at one group that is not the root (any container's will do) and
+/// Finds the mechanism in one group that is not the root (any container's will do) and
 /// at the devices. The one that bites on most devices is taken, BFQ where two bite on as many; on
 /// the devices of the other, weights then do nothing, and weight_reason says so. Writes nothing.
 [[nodiscard]] IoMechanism probe_io(const CgroupFs& fs, const Group& group,

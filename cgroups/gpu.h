@@ -16,7 +16,7 @@
 
 namespace flowcon::cgroups {
 
-/// One GPU. What it cannot tell (a MIG device, an old card) is missing.
+/// One GPU. What it does not report (a MIG device, an old card) is missing.
 struct GpuDevice {
   unsigned number = 0;        ///< NVML's own
   std::string uuid;           ///< "GPU-…", printable
@@ -30,7 +30,7 @@ struct GpuProcess {
   std::int64_t pid = 0;    ///< in our pid namespace, if that is the driver's (the host's)
   std::size_t device = 0;  ///< index into GpuReading::devices
   std::optional<std::uint64_t> memory_bytes;
-  std::optional<double> use;  ///< 0..1 since the reading before; missing where the GPU cannot tell
+  std::optional<double> use;  ///< 0..1 since the reading before; missing where not reported
 };
 
 struct GpuReading {
@@ -66,7 +66,7 @@ class Gpus {
 
 /// What one container uses of all GPUs together.
 struct GpuUse {
-  /// In whole GPUs: 1.5 is one and a half busy. Missing where a GPU cannot tell its processes apart
+  /// In whole GPUs: 1.5 is one and a half busy. Missing where a GPU has no use by process
   /// and more than one container is on it.
   std::optional<double> use;
   std::uint64_t memory_bytes = 0;
@@ -78,7 +78,7 @@ struct GpuUse {
 
 /// The reading by container: each process is looked up with `group_of` (find_group; a process that
 /// ended is left out) and belongs to the container whose group it is in or below. Containers
-/// without a process on a GPU are left out. Where a GPU does not tell its processes apart, its
+/// without a process on a GPU are left out. Where a GPU has no use by process, its
 /// whole use is the one container's that is on it. Pure but for `group_of`.
 [[nodiscard]] std::map<std::string, GpuUse> gpu_use_of(
     const GpuReading& reading, const std::map<std::string, Group>& containers,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block I/O of one cgroup: what it uses, its weight and its caps, in the spelling of v1 and v2.
-// Weights bite only where a scheduler looks at them (BFQ, iocost, CFQ of old kernels); which file
+// Weights bite only where a scheduler uses them (BFQ, iocost, CFQ of old kernels); which file
 // that is differs by host, so it is found first (IoMechanism) and then passed along.
 #pragma once
 
@@ -48,7 +48,7 @@ using IoUses = std::map<std::string, IoUse>;
 /// loop, ram and zram devices and partitions are left out. Errors: of opening it; EBADMSG.
 [[nodiscard]] Result<std::uint64_t> read_host_io(const std::string& root = "");
 
-/// The same from the text; `is_disk` tells whole disks from partitions by name. Pure.
+/// The same from the text; `is_disk` distinguishes whole disks from partitions by name. Pure.
 [[nodiscard]] Result<std::uint64_t> parse_diskstats(
     std::string_view text, const std::function<bool(const std::string& name)>& is_disk);
 
@@ -56,7 +56,7 @@ using IoUses = std::map<std::string, IoUse>;
 [[nodiscard]] Result<IoUses> parse_io_stat(std::string_view text);
 
 /// Caps of one group on one device, per second; none = no cap. Only the bandwidths are ours to
-/// change; operations are here because systemd, once told a bandwidth, writes all four.
+/// change; operations are here because systemd, once it has a bandwidth, writes all four.
 struct IoCap {
   std::optional<std::uint64_t> read_bytes = std::nullopt;
   std::optional<std::uint64_t> written_bytes = std::nullopt;
@@ -99,14 +99,14 @@ struct IoSetting {
 [[nodiscard]] Result<void> write_io(CgroupFs& fs, const Group& group, const IoSetting& to,
                                     const IoMechanism& mechanism);
 
-/// What systemd is told: IOWeight in its own unit (1..10000, default 100), and with `with_caps` the
-/// four caps, each taken back first and then given for every device of `to`. systemd writes them at
-/// once, all four of a device, so write_io must follow. Tell caps in quota mode, and once more when
-/// it ends; told only weights, systemd leaves io.max alone.
-/// systemd makes io.bfq.weight of IOWeight: as it is up to 100, then in steps of 11, which is
-/// turned round here exactly. On v1 it makes blkio.weight = 5 * IOWeight, so what it holds there is
-/// near only (bfq above 181: the nearest), and the write that follows makes it right. Source:
-/// systemd 252, src/core/cgroup.c and src/basic/cgroup-util.h (BFQ_WEIGHT).
+/// The properties for systemd: IOWeight in its own unit (1..10000, default 100), and with
+/// `with_caps` the four caps, each taken back first and then given for every device of `to`.
+/// systemd writes them at once, all four of a device, so write_io must follow. Set caps in quota
+/// mode, and once more when it ends; given only weights, systemd leaves io.max alone. systemd makes
+/// io.bfq.weight of IOWeight: as it is up to 100, then in steps of 11, which is turned round here
+/// exactly. On v1 it makes blkio.weight = 5 * IOWeight, so what it holds there is near only (bfq
+/// above 181: the nearest), and the write that follows makes it right. Source: systemd 252,
+/// src/core/cgroup.c and src/basic/cgroup-util.h (BFQ_WEIGHT).
 [[nodiscard]] std::vector<UnitProperty> unit_properties(const IoSetting& to,
                                                         const IoMechanism& mechanism,
                                                         bool with_caps);

@@ -52,8 +52,8 @@ struct MemorySetting {
 /// something else afterwards.
 [[nodiscard]] Result<void> write_memory(CgroupFs& fs, const Group& group, const MemorySetting& to);
 
-/// What systemd is told: MemoryHigh on v2. systemd has no property for v1's soft limit, so nothing
-/// there; MemoryLimit and MemoryMax are hard limits and never told. No limit takes it back.
+/// The property for systemd: MemoryHigh on v2. systemd has no property for v1's soft limit, so
+/// nothing there; MemoryLimit and MemoryMax are hard limits and never set. No limit takes it back.
 [[nodiscard]] std::vector<UnitProperty> unit_properties(const MemorySetting& to, bool is_v2);
 
 /// One controlled container.
@@ -77,8 +77,8 @@ struct MemoryParameters {
                                  double margin);
 
 /// Whether the host is short of memory, given that it `was_short` before (hysteresis between the
-/// two pairs of thresholds). A host that does not tell its memory is not short; one without PSI, or
-/// with more than half of its memory available (0.6 where it was short), is judged by what is
+/// two pairs of thresholds). A host that does not report its memory is not short; one without PSI,
+/// or with more than half of its memory available (0.6 where it was short), is judged by what is
 /// available. Pure.
 [[nodiscard]] bool is_short_of_memory(const HostMemory& host, const MemoryParameters& parameters,
                                       bool was_short);

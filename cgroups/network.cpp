@@ -17,7 +17,7 @@ constexpr std::size_t kMostInterfaces = 4096;
 /// The file that stands for a namespace; equal ones have the same device and inode.
 Result<struct stat> namespace_at(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return errno_error(errno, "look at " + path);
+  if (::stat(path.c_str(), &info) != 0) return errno_error(errno, "stat " + path);
   return info;
 }
 

@@ -156,7 +156,7 @@ Result<void> check_unit(const std::string& unit) {
 
 Result<void> tell_systemd(const std::string& unit, const std::vector<UnitProperty>& properties) {
   if (const auto good = check_unit(unit); !good) return good.error();
-  const std::string doing = "tell systemd the limits of " + unit;
+  const std::string doing = "report the limits of " + unit + " to systemd";
   const Clock::time_point deadline = Clock::now() + kBusTimeout;
   Bus bus;
   if (const auto is_open = open(bus, deadline); !is_open) return wrap(is_open.error(), doing);

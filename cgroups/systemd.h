@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telling systemd the limits of a scope, so that a daemon-reload does not take them back.
+// Reports the limits of a scope to systemd, so that a daemon-reload does not reset them.
 #pragma once
 
 #include <cstdint>

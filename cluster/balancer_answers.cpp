@@ -55,7 +55,7 @@ ctrl::api::Routes Balancer::peer_routes() {
 
 std::vector<HostShown> Balancer::hosts_shown() const {
   std::vector<HostShown> hosts;
-  const ctrl::HostView view = host_.view();
+  const ctrl::HostSnapshot view = host_.view();
   const policy::Counts own = counts();
   const ctrl::Offer& offer = host_.config().queue.offer;
   HostShown here;

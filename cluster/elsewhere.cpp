@@ -34,11 +34,13 @@ constexpr std::size_t kMostLate = 4;
 
 constexpr const char* kStatus = "/v1/status";
 constexpr const char* kQueueList = "/v1/queue";
+constexpr const char* kMoves = "/v1/moves";
 constexpr std::string_view kProfiles = "/v1/profiles";
 constexpr std::string_view kContainers = "/v1/containers/";
 constexpr std::array<std::string_view, 3> kLooks{"history", "explain", "log"};
-constexpr std::array<std::string_view, 6> kChanges{"pause", "resume", "pin",
-                                                   "unpin", "set",    "migrate"};
+// Not take-back and keep, which may make two copies: for people on that host.
+constexpr std::array<std::string_view, 7> kChanges{"pause", "resume",  "pin",        "unpin",
+                                                   "set",   "migrate", "cancel-move"};
 
 template <class Words>
 bool has(const Words& words, std::string_view word) {
@@ -133,6 +135,15 @@ std::optional<Way> Elsewhere::way_of(const std::string& name) const {
   return std::nullopt;
 }
 
+std::string Elsewhere::id_of(const std::string& name) const {
+  const std::string id = host_.find(name);
+  if (!id.empty()) return id;
+  for (const Way& way : moves_.ways()) {
+    if (way.is_open && way.name == name) return way.container;
+  }
+  return "";
+}
+
 bool Elsewhere::has_from(const std::string& id, const std::string& speaker) const {
   const std::vector<Way> ways = moves_.ways();
   return std::any_of(ways.begin(), ways.end(), [&](const Way& way) {
@@ -192,7 +203,8 @@ ctrl::api::Routes Elsewhere::routes() {
     return [this, target](const ctrl::api::Call& call) { return look(call.name, target); };
   };
   return {ctrl::api::get("/v1/peers/NAME/status", "The status of another host.", looks(kStatus)),
-          ctrl::api::get("/v1/peers/NAME/queue", "The queue of another host.", looks(kQueueList))};
+          ctrl::api::get("/v1/peers/NAME/queue", "The queue of another host.", looks(kQueueList)),
+          ctrl::api::get("/v1/peers/NAME/moves", "Migrations of another host.", looks(kMoves))};
 }
 
 ctrl::api::Routes Elsewhere::peer_routes() {
@@ -208,8 +220,8 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
   const std::string_view path =
       std::string_view(wanted->target).substr(0, wanted->target.find('?'));
   const bool is_look =
-      wanted->method == "GET" &&
-      (wanted->target == kStatus || wanted->target == kQueueList || path == kProfiles);
+      wanted->method == "GET" && (wanted->target == kStatus || wanted->target == kQueueList ||
+                                  wanted->target == kMoves || path == kProfiles);
   if (!name && !is_look) co_return failure(403, "peers may not call that");
   if (path == kProfiles && !host_.config().queue.estimate_share) {
     co_return failure(403, "this host shares no profiles: estimate-share is off");
@@ -218,7 +230,7 @@ Async<Response> Elsewhere::take(std::string body, std::string speaker) {
     const std::optional<Way> way = way_of(*name);
     const bool goes_on = way && wanted->hops < kMostHops;
     if (is_private(wanted->method, wanted->target)) {
-      const std::string id = goes_on ? way->container : host_.find(*name);
+      const std::string id = goes_on ? way->container : id_of(*name);
       if (id.empty()) co_return failure(404, "No such container: " + printable(*name, 80));
       if (!has_from(id, speaker)) {
         co_return failure(

@@ -45,6 +45,8 @@ class Elsewhere {
   Async<ctrl::api::Response> ask(std::string host, Wanted wanted);
   Async<ctrl::api::Response> look(std::string peer, std::string target);
   [[nodiscard]] std::optional<Way> way_of(const std::string& name) const;
+  /// The id of a container of this host, also of one that was stopped to migrate; "" = none.
+  [[nodiscard]] std::string id_of(const std::string& name) const;
   /// Did a container (its id here) come from that host?
   [[nodiscard]] bool has_from(const std::string& id, const std::string& speaker) const;
 

@@ -152,7 +152,7 @@ Async<Response> LiveLog::answer(Call call) {
 }
 
 ctrl::api::Routes LiveLog::routes() {
-  return {ctrl::api::get("/v1/containers/NAME/log", "What a container prints.",
+  return {ctrl::api::get("/v1/containers/NAME/log", "Output of a container.",
                          [this](Call call) { return answer(std::move(call)); },
                          {{"tail", true, 0, kMostLines}, {"after"}, {"skip"}})};
 }

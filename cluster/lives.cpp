@@ -20,8 +20,8 @@ std::optional<policy::CategoryState> marks_in(const json::object& said, const st
   if (said.empty()) return std::nullopt;
   const Result<policy::CategoryState> read = policy::category_state_from(said, 0);
   if (read) return *read;
-  ctrl::log::warning("what came with container " + printable(id, 12) +
-                     " makes no sense: " + read.error().message());
+  ctrl::log::warning("the category state of container " + printable(id, 12) +
+                     " is malformed: " + read.error().message());
   return std::nullopt;
 }
 
@@ -51,8 +51,8 @@ Async<void> JobLives::take_job(std::string id, std::string text) {
   }
   const Result<void> taken = co_await host_->import_history(id, std::move(text), log_path);
   if (!taken) {
-    ctrl::log::warning("what was recorded of container " + printable(id, 12) +
-                       " elsewhere is lost: " + taken.error().message());
+    ctrl::log::warning("the records of container " + printable(id, 12) +
+                       " from other hosts are lost: " + taken.error().message());
   }
 }
 

@@ -59,7 +59,7 @@ policy::HostReport Reports::own(double now) const {
     }
   }
   report.move_seconds = policy::median(std::move(stopped));
-  const ctrl::HostView view = host_.view();
+  const ctrl::HostSnapshot view = host_.view();
   report.cores = view.cores;
   for (const std::string& id : view.jobs) report.containers.push_back(job(id, now));
   return report;
@@ -105,7 +105,7 @@ Async<void> Reports::ask(GatheringPtr gathering, Neighbour neighbour) {
   } else {
     Result<policy::HostReport> report = policy::parse_report(answer->body);
     if (!report) {
-      problem = "its report makes no sense: " + report.error().message();
+      problem = "its report is malformed: " + report.error().message();
     } else if (report->id != neighbour.id) {
       problem = "its report is of another host";
     } else {

@@ -94,7 +94,7 @@ std::vector<Option> policy_options() {
 
 std::vector<Option> limit_options() {
   using cgroups::LimitMode;
-  Option resources = some_of("resources", "what to limit", kResources,
+  Option resources = some_of("resources", "resources to limit", kResources,
                              at<&Config::limiting, &Limiting::resources>);
   resources.help +=
       " (memory softly, and only while the host is short of it; io by weight if the disk's "
@@ -112,8 +112,8 @@ std::vector<Option> limit_options() {
                       "this number; 0: all of the host's",
                       0, 100000, at<&Config::cores>)),
       number("reserve", "SHARE",
-             "share of the host's CPU that is kept for what is not under control: by weight it is "
-             "theirs when they want it, by quota nobody else uses it",
+             "share of the host's CPU reserved for processes that are not under control: by weight "
+             "they get it when they want it, by quota nobody else uses it",
              0, 0.9, at<&Config::limiting, &Limiting::reserve>),
       number("memory-low", "SHARE",
              "the host is short of memory while less than this share of it is available, or while "

@@ -32,7 +32,7 @@ inline constexpr const char* kMovedLabel = "org.flowcon.move";
 
 /// This host as others are told of it. Units: usage is the share (0..1) of its CPU that the
 /// containers under control use, memory is in bytes.
-struct HostView {
+struct HostSnapshot {
   std::string name;
   double cores = 1;
   double memory = 1;
@@ -69,7 +69,7 @@ class LocalHost {
   [[nodiscard]] virtual Effects& effects() = 0;
   [[nodiscard]] virtual store::Store& store() = 0;
   [[nodiscard]] virtual const Config& config() const = 0;
-  [[nodiscard]] virtual HostView view() const = 0;
+  [[nodiscard]] virtual HostSnapshot view() const = 0;
   /// The last value of a job's evaluation function, in the unit that growth is measured in
   /// (growth.normalise). Empty where there is none, or it is not finite.
   [[nodiscard]] virtual std::optional<double> value_of(const std::string& id) const = 0;

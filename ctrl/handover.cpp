@@ -98,7 +98,7 @@ Handover take_handover(const std::string& state_dir) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   Result<Handover> left = parse_handover(text);
   if (left) return std::move(*left);
-  log::warning("what an earlier flowcond left makes no sense: " + left.error().message());
+  log::warning("the state of an earlier flowcond is malformed: " + left.error().message());
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which events become a call of a hook, and what the hook is told. Pure: time is an argument.
+// Which events become a call of a hook, and what it is sent. Pure: time is an argument.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class HookGate {
 
   /// True if the hook is to be called. `now` in seconds on a clock that never goes back.
   [[nodiscard]] bool admit(const Event& event, double interval, double now);
-  /// Events held back since the last call, for the next one to tell; begins anew.
+  /// Events held back since the last call, for the next one to report; begins anew.
   [[nodiscard]] std::uint64_t take_held_back() { return std::exchange(held_back_, 0); }
   /// An admitted event that found no room.
   void hold_back() { ++held_back_; }
@@ -49,7 +49,7 @@ class HookGate {
 
 /// The program that posts to an address; it reads webhook_input() on its stdin.
 [[nodiscard]] std::vector<std::string> webhook_words();
-/// What curl is told: `url`, which may hold a secret and so is on no command line, and what to
+/// curl's configuration: `url`, which may hold a secret and so is on no command line, and what to
 /// post.
 [[nodiscard]] std::string webhook_input(const std::string& url, std::string_view body);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One container under control: what is known of it from look to look. No I/O; readings are handed
+// One container under control: what is known of it from tick to tick. No I/O; readings are handed
 // in.
 #pragma once
 
@@ -24,13 +24,13 @@
 
 namespace flowcon::ctrl {
 
-/// What the kernel says of a container at a look. Units: nanoseconds of CPU time, bytes.
+/// A sample of the kernel's counters of a container. Units: nanoseconds of CPU time, bytes.
 struct Reading {
   std::uint64_t cpu_ns = 0;
   std::uint64_t memory = 0;
 };
 
-/// Counters that are read less often than at each look. Units: bytes since the container began, or
+/// Counters that are read less often than at each tick. Units: bytes since the container began, or
 /// none where they cannot be had; `host_io` bytes of the host's disks since it booted.
 struct Traffic {
   std::optional<std::uint64_t> io;
@@ -38,7 +38,7 @@ struct Traffic {
   std::uint64_t host_io = 0;
 };
 
-/// Where a job stands by one resource, and the share that is made real, see grant().
+/// Where a job stands by one resource, and its effective share, see grant().
 struct Place : policy::Share {
   double granted = 1;
 };
@@ -71,10 +71,10 @@ struct JobLimits {
   std::optional<cgroups::Setting> put_away;
 };
 
-/// Where the policy has put it, and what others have been told of that.
+/// Where the policy has put it, and what was reported of that.
 struct JobStanding : PerResource<Place> {
   std::string reason;                   ///< of the last decision, for a person
-  std::optional<double> before_saving;  ///< the CPU it was granted when it was asked to save itself
+  std::optional<double> before_saving;  ///< its effective CPU share when its checkpoint began
   double guaranteed = 0;                ///< cores, by the last decision; 0 = not known
   bool is_early = false;                ///< Extension::is_early(): it has what others leave
   growth::Verdict verdict = growth::Verdict::unmeasured;
@@ -93,8 +93,8 @@ struct JobUse {
   bool has_reading = false;
   Moment read_at;
   Reading reading;
-  bool is_memory_read = false;  ///< at that look
-  bool has_memory = false;      ///< it was read at some look
+  bool is_memory_read = false;  ///< at that tick
+  bool has_memory = false;      ///< it was read at some tick
   std::optional<double> cpu_share;
   // The last traffic, and its rate since the one before.
   bool has_traffic = false;
@@ -177,9 +177,9 @@ void take_standing(Job& job, const policy::Standing& standing);
 /// Image and command, cut to 4 KiB: equal means "the same training again".
 [[nodiscard]] std::string training_of(const engine::Container& container);
 
-/// Takes what it used, by the last reading, and what it printed since the look before, into its
+/// Takes what it used, by the last reading, and what it printed since the tick before, into its
 /// track, which it begins with the first reading. `is_busy`: its host's CPU is used up. Where what
-/// an earlier daemon recorded `is_half_read` the look is left to a later one.
+/// an earlier daemon recorded `is_half_read` the sample is left to a later tick.
 void follow_track(Job& job, const Moment& now, bool is_busy, bool is_half_read);
 
 /// What the extractor holds by now has been recorded by an earlier daemon.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries settings out: saves the original before the first change, writes, reads back, tells
-// systemd, restores. A container whose original cannot be saved is left as it is, but for its CPU
-// where that was limited before.
+// Carries settings out: saves the original before the first change, writes, reads back,
+// reports to systemd, restores. A container whose original cannot be saved is left as it is, but
+// for its CPU where that was limited before.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct Outcome {
   std::string id;
   bool is_written = false;
   bool is_original_saved = false;
-  bool is_gone = false;       ///< the container died meanwhile; its end will be told
+  bool is_gone = false;       ///< the container died meanwhile; its end will be reported
   bool is_cpu_alone = false;  ///< memory and I/O were left alone, since no original was saved
   /// Its memory was left as it was: by now it needs more than the soft limit that was planned, too
   /// many blocking calls wait, or flowcond ends.
@@ -50,7 +50,7 @@ struct Outcome {
 class Limits {
  public:
   Limits(cgroups::CgroupFs& fs, Effects& effects, store::Store& store);
-  /// Finds how block I/O is limited on this host, by looking at one container's group.
+  /// Finds how block I/O is limited on this host, by one container's group.
   void find_mechanism(const cgroups::Group& group);
   void find_mechanism(const cgroups::Group& group,
                       const std::vector<cgroups::BlockDevice>& devices);
@@ -72,7 +72,7 @@ class Limits {
   };
   /// Writes it. Blocks nowhere, and waits for nobody.
   [[nodiscard]] PutBack put_back(store::Original original) const;
-  /// Tells systemd of it, and forgets it; what was written here since is written over. Errors: as
+  /// Reports it to systemd, and forgets it; what was written here since is written over. Errors: as
   /// restore().
   Async<Result<void>> finish(PutBack done);
   /// Puts the original back, in systemd too, and forgets it. A group that is gone needs nothing,

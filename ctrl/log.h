@@ -21,7 +21,7 @@ void debug(std::string_view message);
 
 /// Kinds of events that the journal can select and explain (`journalctl -x`): each has a MESSAGE_ID
 /// of its own and an entry in packaging/flowcon.catalog.
-enum class Event {
+enum class MessageId {
   container_found,   ///< it comes under control, or why it does not
   container_unread,  ///< its log cannot be read
   container_ended,
@@ -44,7 +44,7 @@ enum class Event {
 };
 /// One event at the level of its kind. FLOWCON_ACTION is the kind's word ("engine-lost"),
 /// FLOWCON_CONTAINER the container's id where it is about one.
-void event(Event kind, std::string_view message, std::string_view container = {});
+void event(MessageId kind, std::string_view message, std::string_view container = {});
 
 /// One applied (or, in a dry run, planned) limit.
 struct LimitChange {

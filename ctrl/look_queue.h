@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which containers the engine has to be asked about, and when. A look that failed is repeated with
-// a back-off of its own; looks that fail or hang never keep others waiting for long. Pure: time is
-// handed in.
+// Which containers the engine has to be asked about, and when. A query that failed is repeated with
+// a back-off of its own; queries that fail or hang never keep others waiting for long. Pure: time
+// is handed in.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class LookQueue {
   void ask(const std::string& id, double time, bool is_update);
   /// The engine is back: what failed before is asked anew.
   void begin_anew();
-  /// The container has ended: what a look that is on its way says of it is out of date.
+  /// The container has ended: what a query that is on its way says of it is out of date.
   void end(const std::string& id);
   /// How often ask() was called.
   [[nodiscard]] std::size_t asked() const { return asked_; }
@@ -65,7 +65,7 @@ class LookQueue {
     double due = 0;
     bool is_on_its_way = false;
     bool is_again = false;
-    bool is_anew = false;  // asked anew where this look fails
+    bool is_anew = false;  // asked anew where this query fails
     bool is_stale = false;
   };
 

@@ -168,7 +168,7 @@ Option some_of(std::string name_of, std::string help, const Known& known,
           const std::string word(part);
           const auto is_meant = [&](T value) { return name(value) == word; };
           const auto value = std::find_if(known.begin(), known.end(), is_meant);
-          if (value == known.end()) return bad_input(quoted(word) + " is none of " + names);
+          if (value == known.end()) return bad_input(quoted(word) + " is not one of " + names);
           if (!found.insert(*value).second) return bad_input(quoted(word) + " is there twice");
         }
         if (found.empty()) return bad_input("it needs at least one of " + names);
@@ -195,7 +195,7 @@ Option choice(std::string name, std::string help, const Words<T>& words, Field<T
           taken = value;
           return {};
         }
-        return bad_input(quoted(text) + " is none of " + names);
+        return bad_input(quoted(text) + " is not one of " + names);
       },
       [=](const T& shown) {
         for (const auto& [word, value] : words) {
@@ -212,7 +212,7 @@ inline Option on_off(std::string name, std::string help, Field<bool> field) {
       [](const std::string& text, bool& taken) -> Result<void> {
         taken = text == "on" || text == "true";
         if (taken || text == "off" || text == "false") return {};
-        return bad_input(quoted(text) + " is none of on|off");
+        return bad_input(quoted(text) + " is not one of on|off");
       },
       [](const bool& shown) { return std::string(shown ? "on" : "off"); });
 }

@@ -68,7 +68,7 @@ struct Pool::Impl : std::enable_shared_from_this<Pool::Impl> {
   Async<void> compare(bool is_whole);
   Async<void> look(Look order);
   Async<Result<engine::Container>> see(Look order);
-  void take_event(const engine::Event& event);
+  void take_event(const engine::EngineEvent& event);
   void look_at_due();
   void take_seen(const Look& order, engine::Container seen);
   void emit(Change change) {
@@ -110,8 +110,8 @@ Async<void> Pool::Impl::watch() {
     Error ended;
     if (version) {
       if (!status.is_reachable) {
-        log::event(log::Event::engine_found, "engine " + version->engine + " at " +
-                                                 client.socket() + ", API " + version->api);
+        log::event(log::MessageId::engine_found, "engine " + version->engine + " at " +
+                                                     client.socket() + ", API " + version->api);
       }
       status = {true, *version, ""};
       silence.reset();
@@ -123,7 +123,7 @@ Async<void> Pool::Impl::watch() {
         // runs.
         spawn(io, "container list", compare(true));
       };
-      auto sink = [this](engine::Event event) {
+      auto sink = [this](engine::EngineEvent event) {
         last_event_ns = std::max(last_event_ns, event.time_ns);
         take_event(event);
       };
@@ -136,7 +136,7 @@ Async<void> Pool::Impl::watch() {
     }
     if (stopped) co_return;
     if (status.is_reachable || failures.count()) {
-      log::event(log::Event::engine_lost, ended.message());
+      log::event(log::MessageId::engine_lost, ended.message());
     }
     status.is_reachable = false;
     status.error = ended.message();
@@ -165,7 +165,7 @@ Async<void> Pool::Impl::prove_life() {
   }
 }
 
-void Pool::Impl::take_event(const engine::Event& event) {
+void Pool::Impl::take_event(const engine::EngineEvent& event) {
   const double time = static_cast<double>(event.time_ns) / 1e9;
   if (event.action == "die") {
     looks.end(event.id);
@@ -180,7 +180,7 @@ void Pool::Impl::take_event(const engine::Event& event) {
 
 void Pool::Impl::look_at_due() {
   if (stopped) return;
-  for (Look& order : looks.take(steady_seconds())) spawn(io, "look", look(std::move(order)));
+  for (Look& order : looks.take(steady_seconds())) spawn(io, "container", look(std::move(order)));
   const std::optional<double> next = looks.next();
   if (!next) return;
   retry.expires_at(asio::steady_timer::time_point(nanoseconds(*next)));
@@ -315,9 +315,9 @@ const EngineStatus& Pool::engine() const { return impl_->status; }
 std::string Pool::problem() const {
   const std::size_t count = impl_->looks.failing(kNewsFailures);
   if (count == 0) return "";
-  return "the engine does not say what " + std::to_string(count) +
-         (count == 1 ? " container is" : " containers are") +
-         ", which are not controlled until it does; it is asked again: " + impl_->look_problem;
+  return "the engine does not describe " + std::to_string(count) +
+         (count == 1 ? " container" : " containers") +
+         ", not controlled until it does; flowcond asks again: " + impl_->look_problem;
 }
 
 }  // namespace flowcon::ctrl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container pool: which containers run, by the engine's event stream. Nothing is lost when the
 // stream or the engine breaks, hangs or says nonsense: the list is compared with what is known
-// after each reconnect and each minute, pings tell whether the engine lives, and what it does not
+// after each reconnect and each minute, pings show whether the engine lives, and what it does not
 // say of a container it is asked again (look_queue.h). New Cons and Finished Cons of FlowCon's
 // figure are its two kinds of change.
 #pragma once
@@ -17,8 +17,8 @@
 namespace flowcon::ctrl {
 
 /// Something that happened to the pool. A container whose labels were not known to be its own
-/// (label_problem) is told as started again once they are. An end is told also of one whose start
-/// was not.
+/// (label_problem) is reported as started again once they are. An end is reported also of one whose
+/// start was not.
 struct Change {
   enum class Kind { started, finished, updated };
   Kind kind = Kind::started;

@@ -46,7 +46,7 @@ Result<void> take_part(Request& request, std::string_view word) {
       equals == std::string_view::npos ? std::string_view() : word.substr(equals + 1);
   if (name != "cpu" && name != "mem" && name != "gpu") {
     return bad_input(quoted(word) +
-                     " is none of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
+                     " is not one of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
   }
   std::optional<double>& part = name == "cpu"   ? request.cpu
                                 : name == "mem" ? request.mem
@@ -155,11 +155,12 @@ bool is_queue_label(std::string_view key) {
 Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const std::string& value) {
   if (value.size() > kLongestValue) return bad_input("the value is longer than 1024 bytes");
   if (key == "queue") {
-    if (value != "true" && value != "hold") {
+    labels.is_held = lower(value) == "hold";
+    const std::optional<bool> said = labels.is_held ? true : truth_of(value);
+    if (!said) {
       return bad_input(quoted(value) + " is neither true nor hold: the container does not wait");
     }
-    labels.is_job = true;
-    labels.is_held = value == "hold";
+    labels.is_job = *said;
   } else if (key == "request" || key == "ps-request") {
     const Result<Request> request = parse_request(value);
     if (!request) return request.error();
@@ -183,7 +184,7 @@ Result<void> take_queue_label(QueueLabels& labels, std::string_view key, const s
     labels.workers = *workers;
   } else if (key == "elastic") {
     const std::optional<Elastic> elastic = parse_elastic(value);
-    if (!elastic) return bad_input(quoted(value) + " is none of no, join, restart and torchrun");
+    if (!elastic) return bad_input(quoted(value) + " is not one of no, join, restart and torchrun");
     labels.elastic = *elastic;
   } else {
     const bool is_ps = key == "ps";
@@ -203,7 +204,7 @@ QueueLabels parse_queue_labels(const Labels& labels) {
     if (!is_queue_label(key)) continue;
     if (auto taken = take_queue_label(found, key, value); !taken) {
       found.warnings.push_back("label " + label + ": " + taken.error().message());
-      if (key == "queue" && value != "false") found.wrong_queue = found.warnings.back();
+      if (key == "queue") found.wrong_queue = found.warnings.back();
     } else if (key == "retries") {
       says_retries = true;
     }

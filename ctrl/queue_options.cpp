@@ -15,10 +15,10 @@ using namespace kinds;  // NOLINT(google-build-using-namespace)
 Option offer_option() {
   return option(
       "offer", "auto|none|LIST",
-      "what this host offers to jobs of the queue: none; auto, all cores, 80 % of the memory "
-      "and all GPUs; or any of cpu=CORES, mem=BYTES (units K, M, G, T) and gpu=N (the first N "
-      "GPUs, or all), such as cpu=6 mem=20G gpu=1, and what is left out as by auto; other "
-      "hosts' jobs get GPUs only if accept-devices has gpu",
+      "resources that this host offers to jobs of the queue: none; auto, all cores, 80 % of the "
+      "memory and all GPUs; or any of cpu=CORES, mem=BYTES (units K, M, G, T) and gpu=N (the first "
+      "N GPUs, or all), such as cpu=6 mem=20G gpu=1, the others as with auto; other hosts' jobs "
+      "get GPUs only if accept-devices has gpu",
       Field<Offer>(at<&Config::queue, &QueueOptions::offer>),
       [](const std::string& text, Offer& taken) -> Result<void> {
         const bool is_word = text == "auto" || text == "none";
@@ -140,9 +140,9 @@ std::vector<Option> queue_options() {
       advertise_option(),
       group_ports_option(),
       on_off("estimate-share",
-             "peers may read what runs on this host needed and the words and numbers of their "
-             "commands, to estimate jobs by it; a peer keeps what it has read until its flowcond "
-             "restarts",
+             "peers may read the resource use of runs on this host and the words and numbers of "
+             "their commands, to estimate jobs from them; a peer keeps its copy until its "
+             "flowcond restarts",
              at<&Config::queue, &QueueOptions::estimate_share>),
   };
 }

@@ -50,6 +50,11 @@ bool decides_metric(std::string_view key) {
   return key == "metric" || key == "goal" || key == "pattern" || key == "log";
 }
 
+Result<bool> parse_truth(const std::string& value) {
+  if (const std::optional<bool> said = truth_of(value)) return *said;
+  return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
+}
+
 // What Docker's own CMD takes: a list of words, or a line for the shell in the container.
 Result<std::vector<std::string>> parse_words(const std::string& text) {
   if (text.empty()) return bad_input("the command is empty");
@@ -147,19 +152,11 @@ Result<std::string> clean_path(const std::string& path) {
   return clean;
 }
 
-// As people write it in a compose file.
-std::optional<bool> truth_of(std::string value) {
-  value = lower(value);
-  if (value == "true" || value == "yes" || value == "on" || value == "1") return true;
-  if (value == "false" || value == "no" || value == "off" || value == "0") return false;
-  return std::nullopt;
-}
-
 Result<void> take_setting(Settings& settings, std::string_view key, const std::string& value) {
   if (value.size() > kLongestValue) return bad_input("the value is longer than 1024 bytes");
   if (key == "enable") {
-    const std::optional<bool> said = truth_of(value);
-    if (!said) return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
+    const Result<bool> said = parse_truth(value);
+    if (!said) return said.error();
     settings.enabled = *said;
   } else if (key == "metric") {
     settings.spec.metric = value;
@@ -196,10 +193,9 @@ Result<void> take_setting(Settings& settings, std::string_view key, const std::s
     if (!ceiling) return ceiling.error();
     settings.ceiling = *ceiling;
   } else if (key == "only-grow") {
-    if (value != "true" && value != "false") {
-      return bad_input("\"" + printable(value, 60) + "\" is neither true nor false");
-    }
-    settings.only_grow = value == "true";
+    const Result<bool> said = parse_truth(value);
+    if (!said) return said.error();
+    settings.only_grow = *said;
   } else if (key == "migrate") {
     if (value != "no" && value != "app" && value != "criu") {
       return bad_input("\"" + printable(value, 60) + "\" is not no, app or criu");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts tell each other of containers, as JSON: the category state that goes with a container,
+// Reports between hosts about containers, as JSON: the category state that goes with a container,
 // a host's report to the coordinator (GET /v1/peer/jobs), and what that one orders
 // (POST /v1/peer/move). All of it comes from other machines.
 #pragma once
@@ -43,7 +43,7 @@ struct OrderedMove {
 
 /// {"container","target","cause","state"}, without "state" where that is "".
 [[nodiscard]] std::string render_order(const OrderedMove& order);
-/// Reads that; whether the state makes sense is not looked at. Errors: not JSON, another member
+/// Reads that; whether the state makes sense is not checked. Errors: not JSON, another member
 /// that is missing or ill-typed, a cause that is none of `causes`; the sentence names it.
 [[nodiscard]] Result<OrderedMove> parse_order(std::string_view text,
                                               const std::vector<Cause>& causes);

@@ -72,7 +72,7 @@ IdVerdict judge_id(const PeerId& peer, const std::string& id, const std::string&
       Kind::refused,
       name + " says that it is " + other + ", and has another host key: was /var/lib/flowcon " +
           "copied from one to the other? docker flowcon peer rm takes away the one that it is " +
-          "not; the other is then looked at again",
+          "not; the other is then checked again",
       ""};
 }
 

@@ -18,7 +18,7 @@
 
 namespace flowcon::cluster::peers {
 
-/// One moment on both clocks of this host, in seconds. No other host's clock is ever looked at.
+/// One moment on both clocks of this host, in seconds. No other host's clock is ever used.
 struct Instant {
   double steady = 0;
   double wall = 0;
@@ -60,8 +60,8 @@ struct Link : std::enable_shared_from_this<Link> {
   std::shared_ptr<Channel> channel;
   Backoff backoff;
   ctrl::log::Repeated failures;
-  bool is_due = false;     ///< it is to be told something now
-  bool is_wanted = false;  ///< it is to be looked at again now, used or not
+  bool is_due = false;     ///< there is something to publish to it now
+  bool is_wanted = false;  ///< it is to be tried again now, used or not
   bool is_ended = false;   ///< removed, or the daemon stops
 
   /// It answered within `patience` seconds, and its connection has not ended since.
@@ -71,7 +71,7 @@ struct Link : std::enable_shared_from_this<Link> {
   /// One request on the connection that is open, behind those that wait already.
   Async<Result<Reply>> ask(std::string method, std::string target, std::string body,
                            double seconds);
-  /// Its coroutine looks at it at once; `is_again` also where it is of no use or was tried lately.
+  /// Its coroutine tries it at once; `is_again` also where it is of no use or was tried lately.
   void wake(bool is_again) {
     is_wanted = is_wanted || is_again;
     timer.cancel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What peers tell each other (docs/peers.md), as JSON. Pure. Every message comes from another
+// Messages between peers (docs/peers.md), as JSON. Pure. Every message comes from another
 // machine: sizes, ranges and texts are checked here, once.
 #pragma once
 
@@ -33,8 +33,8 @@ struct Hello {
   std::int64_t incarnation = 0;  ///< how often flowcond was started on that state folder
 };
 
-/// What a host tells of itself. Units: usage is the share (0..1) of its CPU that is in use, memory
-/// in bytes.
+/// The state that a host publishes. Units: usage is the share (0..1) of its CPU that is in use,
+/// memory in bytes.
 struct State {
   std::int64_t protocol = 1;
   std::string id;
@@ -49,10 +49,10 @@ struct State {
   bool draining = false;     ///< it takes nothing and wants to give away what it has
   bool runs_jobs = false;    ///< it takes tasks of the queue, and gives orders where it coordinates
   bool queue_waits = false;  ///< it cannot give them now: it does not know yet what it has
-  std::optional<double> offer_cpu;  ///< cores that it gives to jobs of the queue, if it tells them
+  std::optional<double> offer_cpu;  ///< cores that it gives to jobs of the queue, if published
   std::optional<double> offer_mem;  ///< the same, bytes
   std::optional<double> offer_gpu;  ///< GPUs for jobs of other hosts, if there are any
-  std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if it tells them
+  std::optional<std::vector<std::string>> knows;  ///< ids of its peers, if published
 };
 
 /// Unknown members are ignored. Errors: not JSON, longer than kMaxMessage, a member that is missing

@@ -193,7 +193,7 @@ void Peers::tell() {
 }
 
 State Peers::own_state() const {
-  const ctrl::HostView view = host_.view();
+  const ctrl::HostSnapshot view = host_.view();
   State state;
   state.id = identity_.id;
   state.name = own_name();
@@ -260,7 +260,7 @@ Async<void> Peers::keep(LinkPtr link) {
     const double wait = link->unused.empty() ? link->backoff.next(chance) : kUnusedAgain;
     if (link->failures.count()) {
       ctrl::log::event(
-          ctrl::log::Event::peer_lost,
+          ctrl::log::MessageId::peer_lost,
           "peer " + link->name + ": " + (link->unused.empty() ? link->error : link->unused));
     }
     // News wake it, and are no reason to try sooner.
@@ -322,7 +322,7 @@ Async<Result<void>> Peers::greet(LinkPtr link) {
   if (!reply) co_return reply.error();
   if (reply->status != 200) co_return refusal(*reply);
   Result<Hello> hello = parse_hello(reply->body);
-  if (!hello) co_return wrap(hello.error(), "what answers there is no flowcond of a known version");
+  if (!hello) co_return wrap(hello.error(), "no flowcond of a known version answers there");
   const Result<std::int64_t> protocol = choose_protocol({}, hello->protocol);
   if (!protocol) co_return protocol.error();
   std::string id = hello->id;
@@ -386,7 +386,7 @@ Async<Result<void>> Peers::exchange(LinkPtr link) {
   const Instant now = present();
   link->take_answer(*state, now, heartbeat_);
   if (!link->error.empty() || link->failures.total() > 0) {
-    ctrl::log::event(ctrl::log::Event::peer_found, "peer " + link->name + " is reachable");
+    ctrl::log::event(ctrl::log::MessageId::peer_found, "peer " + link->name + " is reachable");
   }
   link->error.clear();
   link->look(now, patience());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of flowcond that knows other hosts (docs/peers.md): keeps a connection to each, tells
-// them of this host, remembers what they tell. Decides nothing about containers, and takes a silent
-// peer for unknown, never for dead.
+// The part of flowcond that knows other hosts (docs/peers.md): keeps a connection to each,
+// publishes this host's state, remembers theirs. Decides nothing about containers, and takes a
+// silent peer for unknown, never for dead.
 //
 // Its methods are spread by question: peers.cpp who is there and the connections to them,
 // peers_network.cpp what the rest of the cluster sees, peers_answers.cpp what peers and people ask.
@@ -30,13 +30,13 @@ namespace flowcon::cluster::peers {
 /// What else there is of the cluster on this host. All are called on the loop.
 struct Rest {
   /// How many of this host's containers are in each category, those included that are on their way
-  /// to it: what peers are told.
+  /// to it: as published to peers.
   std::function<policy::Counts()> counts;
   /// Does the queue of this host not decide yet?
   std::function<bool()> queue_waits;
   /// What peers ask of the rest; a peer that was not reached from here yet has no id to go by.
   ctrl::api::Routes verbs;
-  /// What a peer tells has changed, or whether it is there.
+  /// The state that a peer published has changed, or whether it is there.
   std::function<void()> hear;
   /// Names of the containers whose migration from or to the host `id` is not finished. Errors: that
   /// is not known.
@@ -53,7 +53,7 @@ class Peers : public ctrl::Extension, public Network {
   /// Before begin().
   void join(Rest rest) { rest_ = std::move(rest); }
   [[nodiscard]] bool has_identity() const { return has_identity_; }
-  /// This host as it would tell its peers now.
+  /// This host as it would publish itself now.
   [[nodiscard]] State own_state() const;
   [[nodiscard]] const Links& links() const { return links_; }
 
@@ -109,9 +109,9 @@ class Peers : public ctrl::Extension, public Network {
   double heartbeat_;
   std::string ssh_folder_;
   ctrl::store::Identity identity_;
-  bool has_identity_ = false;  ///< without one no peer is told anything
+  bool has_identity_ = false;  ///< without one nothing is published
   std::int64_t sequence_ = 0;
-  State told_;  ///< what all were told last
+  State told_;  ///< published last
   Ledger ledger_;
   std::vector<std::string> configured_;  ///< peers of the configuration, as they were last read
   KnownIds ids_;

@@ -90,7 +90,7 @@ ctrl::api::Routes Peers::peer_routes() {
                 {200, render(Hello{
                           {}, FLOWCON_VERSION, own_name(), identity_.id, identity_.incarnation})});
           }),
-      post("/v1/peer/state", "What the caller is and has, for what this host is and has.",
+      post("/v1/peer/state", "State of the caller, in exchange for that of this host.",
            [this](const Call& call) { return at_once(take_state(call.body, call.from)); }),
       post("/v1/peer/drain", "Starts or stops draining this host.", [this](const Call& call) {
         const Result<bool> is_draining = parse_drain(call.body);

@@ -42,14 +42,14 @@ std::vector<Algorithm> all_algorithms() {
   all.push_back(algorithm<steer_state_from, decide_steer>(
       "migrations by the remaining work of each host (ours)", kSteerHelp, moves_of));
   all.push_back(algorithm<queue_state_from, decide_queue>(
-      "who of the queue starts, gives workers, gets some (KOD2)", kQueueHelp,
+      "starts of queued jobs, workers of running ones (KOD2)", kQueueHelp,
       ctrl::policy::no_changes));
   all.push_back(algorithm<left_state_from, decide_left>(
-      "who of the queue runs, where, with how many workers, by what is left (ours)", kLeftHelp,
+      "allocations of queued jobs by their remaining time (ours)", kLeftHelp,
       ctrl::policy::no_changes));
   all.push_back(algorithm<ctrl::estimate::estimate_state_from, ctrl::estimate::decide_estimate>(
-      "what jobs will need, from what earlier ones were like (Liquid)",
-      ctrl::estimate::kEstimateHelp, ctrl::policy::no_changes));
+      "resources of jobs, estimated from earlier ones (Liquid)", ctrl::estimate::kEstimateHelp,
+      ctrl::policy::no_changes));
   all.push_back(algorithm<place_state_from, decide_place>(
       "nodes for the tasks of jobs: best-fit, or a batch at once (Liquid)", kPlaceHelp,
       ctrl::policy::no_changes));

@@ -96,7 +96,7 @@ std::string length_of(const LeftPlace& place, std::size_t before, const LeftStat
            " s, so it goes before all that have not";
   }
   std::string text = (place.is_guess ? "about " : "") + rounded(place.left) + " s left" +
-                     (place.is_guess ? ", guessed from what jobs take" : "");
+                     (place.is_guess ? ", guessed from other jobs" : "");
   if (before == 0) return text + ", before all others";
   return text + ", behind " + counted(static_cast<std::int64_t>(before), "other");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all hosts tell of their jobs, as the policy is shown it. Pure.
+// All hosts' reports of their jobs, as the policy gets them. Pure.
 #pragma once
 
 #include <map>
@@ -50,7 +50,7 @@ struct AllJobs {
 
 /// Does this host count that birth, for a job of this owner? An older one does not say for whom.
 [[nodiscard]] bool counts(const HostJobs& host, const std::string& birth, const std::string& owner);
-/// The id that the job's owner knows: without what tells two jobs of one id apart in the view.
+/// The id that the job's owner knows: without what distinguishes two jobs of one id in the view.
 [[nodiscard]] std::string id_at_owner(const AllJobs& all, std::size_t job);
 /// Is there as much?
 [[nodiscard]] bool fits(const policy::Amounts& request, const policy::Amounts& idle);
@@ -84,7 +84,7 @@ inline constexpr double kSameSeconds = 1;
 /// Of the hosts that are heard. Where some may not have a waiting job, for its network, its image,
 /// what binds it to its own host, or a refusal, the others have as much as anybody may want of a
 /// resource that its tasks ask for: so it is decided for these alone. A job that holds its room on
-/// one that is not is left out: it runs, as far as anybody knows. To each host that tells of a job
+/// one that is not is left out: it runs, as far as anybody knows. To each host that reports a job
 /// of one id one is its own. One that is being weighed is left out where its own host has no room,
 /// and makes nobody go there. Beside one that has begun early nobody is parked, and what is to
 /// leave a host that drains is parked for nobody. To park a job costs the median of what they say.

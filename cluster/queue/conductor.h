@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which jobs of the queue run, and where: the coordinator of the hosts that know each
-// other, whenever something has changed, at most once a second. It gathers what all hosts tell,
+// other, whenever something has changed, at most once a second. It gathers the hosts' reports,
 // asks the policy (cluster/policy/queue_policies.h), and gives orders to the owners. Keeps nothing
-// that may not be lost. On the other hosts it tells the coordinator that something has changed. For
+// that may not be lost. On the other hosts it notifies the coordinator of changes. For
 // .cpp files only: it includes Asio.
 #pragma once
 
@@ -50,7 +50,7 @@ class Conductor {
     return !cargo_.architecture().empty() && cargo_.swarm().empty();
   }
 
-  /// What this host tells the coordinator.
+  /// This host's report to the coordinator.
   [[nodiscard]] HostJobs report();
   /// What the coordinator, the host `speaker`, says of jobs of this host.
   ctrl::api::Response take_orders(const std::string& body, const std::string& speaker);
@@ -59,7 +59,7 @@ class Conductor {
   Async<boost::json::object> decisions(std::string job);
   /// The answer of whoever coordinates to a call that peers may make (docs/peers.md).
   Async<ctrl::api::Response> ask_coordinator(std::string target);
-  /// What this host as the coordinator tells of a job, {"job":ID}.
+  /// This host's answer as the coordinator about a job, {"job":ID}.
   [[nodiscard]] ctrl::api::Response answer_decisions(const std::string& body) const;
 
  private:

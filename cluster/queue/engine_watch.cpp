@@ -38,7 +38,7 @@ std::optional<double> start_of(const std::string& life) {
   return started && *started > 0 ? started : std::nullopt;
 }
 
-bool is_end(const ctrl::engine::Event& event, const Ticket* ticket) {
+bool is_end(const ctrl::engine::EngineEvent& event, const Ticket* ticket) {
   if (event.action != "kill") return false;
   const bool hides_signal = ticket != nullptr && ticket->hides_signal;
   const int signal = hides_signal ? SIGTERM : event.signal.value_or(SIGTERM);
@@ -57,7 +57,7 @@ Async<void> EngineWatch::follow() {
       remembers_ = false;
       for (Listener* one : listeners_) one->connected();
     };
-    auto sink = [this](const ctrl::engine::Event& event) {
+    auto sink = [this](const ctrl::engine::EngineEvent& event) {
       remembers_ = remembers_ || (event.action != "kill" && event.action != "die");
       for (Listener* one : listeners_) {
         if (!world_.is_ended) one->hear(event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine tells of its containers while it goes on: for those who have to know how one came
+// The engine's events of its containers while it goes on: for those who have to know how one came
 // to its end, which the engine itself does not keep. For .cpp files only: it includes Asio.
 #pragma once
 
@@ -36,10 +36,10 @@ class EngineWatch {
     virtual ~Listener() = default;
     /// Since when events are wanted; seconds since the epoch, `now` where all is known.
     [[nodiscard]] virtual double wanted_since(double now) const = 0;
-    /// The stream stands: what happened before it is to be looked at.
+    /// The stream stands: what happened before it has to be listed.
     virtual void connected() = 0;
-    virtual void hear(const ctrl::engine::Event& event) = 0;
-    /// The stream has ended. If it was no other engine, it tells again what it remembers.
+    virtual void hear(const ctrl::engine::EngineEvent& event) = 0;
+    /// The stream has ended. If it was no other engine, it reports again what it remembers.
     virtual void lost() = 0;
   };
 
@@ -51,10 +51,10 @@ class EngineWatch {
 
   /// The number of the stream; 0: there is none.
   [[nodiscard]] unsigned stream() const { return stream_; }
-  /// The stream has told of more than ends: an engine that comes back ends what the former one had
+  /// The stream has reported more than ends: an engine that comes back ends what the former one had
   /// left before it does anything else.
   [[nodiscard]] bool remembers() const { return remembers_; }
-  /// A container was looked at while `stream` stood: it is seen to run.
+  /// A container was inspected while `stream` stood: it is seen to run.
   void note_running(LifeWatch& watch, unsigned stream) const;
   /// One that has ended: did its engine or its host end it? Empty: that will be known in a moment.
   /// `since`: when it began or was last known to run, seconds since the epoch.
@@ -78,7 +78,7 @@ class EngineWatch {
 [[nodiscard]] std::optional<double> start_of(const std::string& life);
 
 /// Does this signal end a container that does not handle it, or does docker stop send it? `ticket`
-/// null: the container has not been looked at.
-[[nodiscard]] bool is_end(const ctrl::engine::Event& event, const Ticket* ticket);
+/// null: the container has not been inspected.
+[[nodiscard]] bool is_end(const ctrl::engine::EngineEvent& event, const Ticket* ticket);
 
 }  // namespace flowcon::cluster::queue

@@ -241,7 +241,7 @@ Async<void> Estimates::refresh() {
   Result<Rows> rows = co_await read();
   if (is_ended_) co_return;
   if (!rows) {
-    ctrl::log::warning("no estimates of what jobs will need: " + rows.error().message());
+    ctrl::log::warning("no estimates for jobs: " + rows.error().message());
   } else {
     judge(*rows);
     co_await learn_from(*rows);
@@ -319,8 +319,7 @@ Async<void> Estimates::learn(Rows rows, Rows own) {
   if (is_ended_) co_return;
   if (!learnt) {
     ctrl::log::warning(
-        "what earlier jobs needed was not learnt anew: it took too long, or there "
-        "can be no more threads");
+        "the estimator was not trained again: it took too long, or no thread could start");
     co_return;
   }
   learnt_ = std::move(*learnt);
@@ -331,7 +330,7 @@ Async<void> Estimates::learn(Rows rows, Rows own) {
 
 std::vector<estimate::LabelEstimate> Estimates::estimate(const estimate::Command& command) const {
   if (!learnt_) return {};
-  const ctrl::HostView host = host_.view();
+  const ctrl::HostSnapshot host = host_.view();
   const estimate::Command cleaned = estimate::cleaned(command);
   const estimate::EstimateJob job{
       "", estimate::family_of(cleaned), estimate::key_of(cleaned),
@@ -349,9 +348,9 @@ std::vector<estimate::LabelEstimate> Estimates::estimate(const estimate::Command
 ctrl::api::Routes Estimates::routes() {
   using ctrl::api::by;
   return {
-      ctrl::api::post("/v1/estimate", "What a job would need.",
+      ctrl::api::post("/v1/estimate", "Estimated resources of a job.",
                       by(*this, &Estimates::answer_estimate)),
-      ctrl::api::get("/v1/estimate/check", "How good estimates would have been.",
+      ctrl::api::get("/v1/estimate/check", "Accuracy of estimates on earlier runs.",
                      by(*this, &Estimates::answer_check)),
   };
 }

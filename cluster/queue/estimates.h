@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs of this host will need, by what earlier ones needed, here and on the hosts that this
+// Resources of this host's jobs, estimated from earlier ones, here and on the hosts that this
 // one knows: learns from their profiles on a thread beside the loop, and answers on the loop by
 // what was learnt last. Decides nothing. For .cpp files only: it includes Asio.
 #pragma once
@@ -57,7 +57,7 @@ class Estimates {
   /// How often was learnt: the same number, the same estimates.
   [[nodiscard]] std::uint64_t learnings() const { return learnings_; }
   /// Of each label that was ever measured, if this host runs it; none before is_ready(). Where
-  /// other hosts tell of runs, `upper` is no less than what those here say of a request. The
+  /// other hosts report runs, `upper` is no less than what those here say of a request. The
   /// command is as the engine describes the container, its image's variables too.
   [[nodiscard]] std::vector<ctrl::estimate::LabelEstimate> estimate(
       const ctrl::estimate::Command& command) const;
@@ -75,7 +75,7 @@ class Estimates {
   Async<void> refresh();
   void judge(const Rows& own);
   Async<void> learn_from(Rows own);
-  /// `own`: of `rows` this host's, where others tell some too.
+  /// `own`: of `rows` this host's, where others report some too.
   Async<void> learn(Rows rows, Rows own);
   Async<ctrl::api::Response> answer_estimate(ctrl::api::Call call);
   Async<ctrl::api::Response> answer_check(ctrl::api::Call call);

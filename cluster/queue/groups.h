@@ -27,12 +27,12 @@ class JobKeeper {
   using Change = std::function<Result<JobEntry>(const JobEntry& entry, double now)>;
 
   virtual ~JobKeeper() = default;
-  /// It is looked at again.
+  /// Its next step is decided again.
   virtual void wake(const JobPtr& job) = 0;
   /// Has `change` applied to the entry and written. Errors: those of `change`, with no code; the
   /// store's, with one.
   virtual Async<Result<void>> edit(JobPtr job, Change change) = 0;
-  /// The same of what no step is decided from: the job is not looked at again, and may be over.
+  /// The same of what no step is decided from: no step is decided again, and the job may be over.
   virtual Async<Result<void>> amend(JobPtr job, Change change) = 0;
 };
 
@@ -45,7 +45,7 @@ class Groups {
   void adopt(const JobPtr& group);
   /// All that a step of it is decided from. `ticket`: what is known of its container.
   [[nodiscard]] GroupFacts facts(const Job& group, const JobFacts& ticket) const;
-  /// True where it is to be looked at again at once.
+  /// True where its next step is to be decided at once.
   Async<bool> carry_out(JobPtr group, std::vector<GroupDeed> deeds);
   /// Once it is over, and when flowcond starts: what it does not need any more goes.
   void tidy();
@@ -88,8 +88,8 @@ class Groups {
   Leases& leases_;
   JobKeeper& keeper_;
   int leasing_ = 0;               ///< groups that are, and whose journal does not have it yet
-  std::set<std::string> told_;    ///< hosts that are just being told what they get back
-  std::set<std::string> giving_;  ///< and all that are to be told
+  std::set<std::string> told_;    ///< hosts that just get back what they leased
+  std::set<std::string> giving_;  ///< and all that have to
 };
 
 /// No task of the group is to listen there any more.

@@ -45,7 +45,7 @@ bool is_about_to_start(const Job& job) {
 
 // Containers under control that are none of the queue's.
 std::vector<GpuHolder> foreign_gpus(const ctrl::LocalHost& host, const std::set<std::string>& own) {
-  const ctrl::HostView view = host.view();
+  const ctrl::HostSnapshot view = host.view();
   std::vector<GpuHolder> holders;
   for (const std::string& id : view.jobs) {
     const auto use = own.contains(id) ? std::nullopt : host.use_of(id);
@@ -108,7 +108,7 @@ bool HostRoom::is_overbooked() const {
 }
 
 HostRoom::Room HostRoom::room() const {
-  const ctrl::HostView host = world_.host.view();
+  const ctrl::HostSnapshot host = world_.host.view();
   const std::vector<Holder> holders = this->holders();
   std::set<std::string> own;
   for (const Holder& holder : holders) own.insert(holder.container);
@@ -220,7 +220,7 @@ std::string HostRoom::why_gpus_taken(const Job& job) const {
 // None: it gets what docker gives it, or nothing, for that reason.
 ctrl::GpuDevices HostRoom::choose(const boost::json::object& body, const std::string& name,
                                   double gpus, bool is_early, std::string& why) const {
-  const ctrl::HostView host = world_.host.view();
+  const ctrl::HostSnapshot host = world_.host.view();
   const boost::json::value* host_config = body.if_contains("HostConfig");
   if (host_config == nullptr || !host_config->is_object()) return {};
   const ctrl::GpuDevices asked = ctrl::gpus_in(*host_config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hosts tell the coordinator of the queue, and what that orders (docs/peers.md), as JSON.
+// Reports of hosts to the coordinator of the queue, and its orders (docs/peers.md), as JSON.
 // Pure; all of it comes from another machine: counts, ranges and texts are checked here, once.
 // Times are ages, so that no clock is compared.
 #pragma once
@@ -21,8 +21,8 @@
 
 namespace flowcon::cluster::queue {
 
-/// Of one host, beyond which the rest is not told: so many, and no longer a message than is taken.
-/// Jobs that run come first.
+/// Of one host, beyond which the rest is not reported: so many, and no longer a message than is
+/// taken. Jobs that run come first.
 inline constexpr std::size_t kMostReported = 1000;
 /// In one message.
 inline constexpr std::size_t kMostOrders = 100;
@@ -49,7 +49,7 @@ struct GroupShape {
   std::optional<double> traffic = {};  ///< bytes a second that a worker sends and gets
 };
 
-/// A job as its owner tells of it. `task.since` is its age, `task.placed` is empty.
+/// A job as its owner reports it. `task.since` is its age, `task.placed` is empty.
 struct ReportedJob {
   policy::WaitingTask task;
   std::int64_t version = 0;       ///< of its entry
@@ -64,7 +64,7 @@ struct ReportedJob {
   std::optional<GroupShape> group;   ///< none: it is one container
 };
 
-/// What one host tells.
+/// The report of one host.
 struct HostJobs {
   std::string id;
   std::string name;
@@ -98,10 +98,10 @@ struct JobOrder {
   std::string obstacle;   ///< why it does not run yet, for people
   /// What is to be done, made from which version; none: nothing.
   std::optional<Order> order;
-  std::optional<double> early_in = {};  ///< as NextHost::early_in; not told to others
+  std::optional<double> early_in = {};  ///< as NextHost::early_in; not reported to others
 };
 
-/// The beginning of an image's id, without "sha256:": enough to tell apart those of a few hosts.
+/// The beginning of an image's id, without "sha256:": enough to distinguish those of a few hosts.
 [[nodiscard]] std::string short_image(const std::string& id);
 
 [[nodiscard]] Result<HostJobs> parse_host_jobs(std::string_view text);

@@ -187,7 +187,7 @@ Step from_returning(const JobEntry& entry, const JobFacts& facts) {
   if (facts.copy == TicketCopy::absent) return from_orphaned(entry, facts);
   if (facts.task.copy == TicketCopy::unknown) return {};
   if (facts.task.copy == TicketCopy::absent) {
-    return is_home(entry, facts, "what it had written is lost: its container there was removed");
+    return is_home(entry, facts, "its output is lost: its container there was removed");
   }
   JobEntry next = entry;
   if (facts.task.copy == TicketCopy::running || facts.task.life != entry.task->life) {

@@ -184,7 +184,7 @@ void Owner::lost() {
   }
 }
 
-void Owner::hear(const ctrl::engine::Event& event) {
+void Owner::hear(const ctrl::engine::EngineEvent& event) {
   const JobPtr job = jobs_.find_id(event.id);
   if (!job) return hear_of_other(event);
   if (is_closed(job->entry.state)) return hear_of_ended(job, event);
@@ -277,7 +277,7 @@ void Owner::tell(const Job& job) {
     ctrl::log::debug(event.sentence);
     return;
   }
-  ctrl::log::event(ctrl::log::Event::job_step, event.sentence, entry.id);
+  ctrl::log::event(ctrl::log::MessageId::job_step, event.sentence, entry.id);
   world_.host.tell(std::move(event));
 }
 

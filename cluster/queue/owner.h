@@ -35,8 +35,8 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// After each pass of the daemon.
   void look();
 
-  /// All jobs are known, and what those ask for that have room: their containers have been looked
-  /// at, or the engine had a minute for it.
+  /// All jobs are known, and what those ask for that have room: their containers have been
+  /// inspected, or the engine had a minute for it.
   [[nodiscard]] bool is_ready() const;
   [[nodiscard]] const Jobs& jobs() const { return jobs_; }
   [[nodiscard]] const Sizing& sizing() const { return sizing_; }
@@ -65,7 +65,7 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
  private:
   [[nodiscard]] double wanted_since(double now) const override;
   void connected() override;
-  void hear(const ctrl::engine::Event& event) override;
+  void hear(const ctrl::engine::EngineEvent& event) override;
   void lost() override;
 
   Async<void> begin_again();
@@ -73,8 +73,8 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   /// `is_found`: nobody has heard of its making, now or when it was unseen.
   Async<void> enlist(std::string id, bool is_found);
   /// Of a container that is no job, or of one that ended before those that are remembered.
-  void hear_of_other(const ctrl::engine::Event& event);
-  void hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event);
+  void hear_of_other(const ctrl::engine::EngineEvent& event);
+  void hear_of_ended(const JobPtr& job, const ctrl::engine::EngineEvent& event);
   /// The container of a job that has ended is removed: a group's `tasks` (ids) go with it where
   /// that was heard, and why it was refused is nobody's question any more.
   Async<void> clear_ended(JobPtr job, std::vector<std::string> tasks);
@@ -107,17 +107,17 @@ class Owner : public EngineWatch::Listener, private JobKeeper {
   Groups groups_;
   Sizing sizing_;
   struct Unseen {
-    double when = 0;         ///< steady; it is looked at again
+    double when = 0;         ///< steady; it is inspected again
     bool is_found = false;   ///< nobody has heard of its making
-    bool is_beyond = false;  ///< it could be looked at, but there are too many jobs
+    bool is_beyond = false;  ///< it was inspected, but there are too many jobs
   };
   std::map<std::string, Unseen> unseen_;  ///< containers that may be jobs
   std::string trouble_;
   double deaf_since_ = 0;  ///< steady; 0: the engine is heard
   double read_at_ = 0;     ///< steady; when the journal is read again; 0: it is not
   double begun_ = 0;       ///< since the epoch; when the journal was read
-  double listed_at_ = 0;   ///< steady; when the engine first told what there is; 0: it has not
-  double list_at_ = 0;     ///< steady; when the engine is asked again what there is; 0: it has told
+  double listed_at_ = 0;   ///< steady; when the engine first listed its containers; 0: never
+  double list_at_ = 0;     ///< steady; when the engine is asked for them again; 0: it has answered
   bool is_read_ = false;
   bool is_whole_ = true;  ///< each entry of the journal is there, and could be read
   bool is_lost_ = false;  ///< the journal has lost some

@@ -89,7 +89,7 @@ Async<void> Owner::list_tickets() {
   if (!forgotten) ctrl::log::debug(forgotten.error().message());
 }
 
-void Owner::hear_of_other(const ctrl::engine::Event& event) {
+void Owner::hear_of_other(const ctrl::engine::EngineEvent& event) {
   const std::string what = "ticket " + event.id.substr(0, 12);
   if (event.action == "create") {
     const bool is_found = static_cast<double>(event.time_ns) < begun_ * 1e9;
@@ -99,7 +99,7 @@ void Owner::hear_of_other(const ctrl::engine::Event& event) {
   }
 }
 
-void Owner::hear_of_ended(const JobPtr& job, const ctrl::engine::Event& event) {
+void Owner::hear_of_ended(const JobPtr& job, const ctrl::engine::EngineEvent& event) {
   const std::string what = "ended job " + job->entry.id.substr(0, 12);
   if (event.action == "destroy") {
     ctrl::spawn(world_.host.io(), what, clear_ended(job, tasks_of(job->entry)));

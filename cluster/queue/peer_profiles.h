@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs on the other hosts needed: their profiles, as they told them last. Kept in memory: they
+// Profiles of runs on the other hosts, as they reported them last. Kept in memory: they
 // are asked anew after a start. For .cpp files only: it includes Asio.
 #pragma once
 
@@ -27,19 +27,19 @@ class PeerProfiles {
       : network_(network), wall_(std::move(wall)) {}
 
   /// Asks each host that is reached for what is new there. One that does not answer, or not with
-  /// profiles, is asked again the next time. What was told by one that is no peer any more is
+  /// profiles, is asked again the next time. The profiles of one that is no peer any more are
   /// forgotten.
   Async<void> read();
-  /// What each host told last, at most so many of all; no host's keep those of another out. Their
-  /// ends are on this host's clock.
+  /// What each host reported last, at most so many of all; no host's keep those of another out.
+  /// Their ends are on this host's clock.
   [[nodiscard]] Rows rows(std::size_t most = ctrl::store::kMostProfiles) const;
-  /// How many hosts were, that had told some.
+  /// How many hosts with profiles are peers no more.
   [[nodiscard]] std::uint64_t forgotten() const { return forgotten_; }
 
  private:
   struct Told {
     Rows rows;
-    std::string position;  ///< where that host goes on to tell; "" = at the beginning
+    std::string position;  ///< where its next page begins; "" = at the beginning
   };
   Async<bool> read_page(std::string id);
   [[nodiscard]] bool take(const std::string& id, const std::string& body);

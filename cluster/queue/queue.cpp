@@ -301,7 +301,7 @@ ctrl::api::Routes Queue::peer_routes() {
            once_read([this](Call call) {
              return leases_.answer(std::move(call.body), std::move(call.peer));
            })),
-      get("/v1/peer/queue/jobs", "What this host offers and has free, and its jobs.",
+      get("/v1/peer/queue/jobs", "Offer, free resources and jobs of this host.",
           once_read([this](const Call&) {
             return at_once({200, render(conductor_.report())});
           })),

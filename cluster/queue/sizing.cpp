@@ -54,7 +54,7 @@ std::string and_gpus(const Request& request, double gpus) {
 
 Offer Sizing::offer() const {
   const ctrl::Offer& said = world_.host.config().queue.offer;
-  const ctrl::HostView host = world_.host.view();
+  const ctrl::HostSnapshot host = world_.host.view();
   return {said.cores_of(host.cores), said.memory_of(host.memory), said.gpus_of(host.gpus.size())};
 }
 

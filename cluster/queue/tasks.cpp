@@ -242,7 +242,7 @@ Async<bool> Tasks::try_to_take(std::string id) {
   co_return true;
 }
 
-void Tasks::hear(const ctrl::engine::Event& event) {
+void Tasks::hear(const ctrl::engine::EngineEvent& event) {
   const auto found = held_.find(event.id);
   if (found == held_.end()) {
     const bool may_be_one = event.action == "create" || event.action == "start";

@@ -35,7 +35,7 @@ struct HeldTask {
   bool has_saved = false;
   bool is_given_up = false;  ///< it is being removed, with what was made for it
   double killed_at = 0;      ///< steady; in this life, by SIGKILL
-  bool is_stopping = false;  ///< its engine has been told to end it, and has not answered
+  bool is_stopping = false;  ///< its engine was asked to end it, and has not answered
   std::string undone_back;   ///< as TaskView::undone_back
   std::string back;          ///< id of the return that began last; "" = none did
   std::string next_back;     ///< of the one that is asked for since
@@ -78,7 +78,7 @@ class Tasks : public EngineWatch::Listener {
 
   [[nodiscard]] double wanted_since(double now) const override;
   void connected() override;
-  void hear(const ctrl::engine::Event& event) override;
+  void hear(const ctrl::engine::EngineEvent& event) override;
   void lost() override;
 
  private:
@@ -114,13 +114,13 @@ class Tasks : public EngineWatch::Listener {
   /// Births, by id, whose copies have gone, and what was made for them may not; their owners.
   std::map<std::string, std::string> left_;
   std::set<std::string> claimed_;  ///< births, made early, whose room is kept until they run
-  std::set<std::string> telling_;  ///< owners that are being told
-  std::set<std::string> due_;      ///< owners that are to be told
+  std::set<std::string> telling_;  ///< owners that a report is on its way to
+  std::set<std::string> due_;      ///< owners that need a report
   double next_telling_ = 0;        ///< steady; then all are
   std::set<std::string> unseen_;   ///< containers that may be tasks
   double next_look_ = 0;           ///< steady; at them
-  double list_at_ = 0;             ///< steady; the engine is asked again; 0: it has told
-  double listed_at_ = 0;           ///< steady; when the engine first told; 0: it has not
+  double list_at_ = 0;             ///< steady; the engine is asked again; 0: it has answered
+  double listed_at_ = 0;           ///< steady; when the engine first answered; 0: it has not
 };
 
 }  // namespace flowcon::cluster::queue

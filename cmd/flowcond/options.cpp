@@ -114,16 +114,18 @@ Result<void> read_one_file(const std::string& path, ctrl::Config& config,
   return {};
 }
 
-// A variable that looks like an option's. Others with this beginning may be anybody's.
+// A variable that looks like an option's, in any case. Others with this beginning may be anybody's:
+// a site's, a job's (FLOWCON_RESUME), a test's.
 void warn_of_typos() {
   std::vector<std::string> names;
   for (const ctrl::Option& option : ctrl::options())
     names.push_back(ctrl::environment_name(option.name));
   for (char** next = environ; *next != nullptr; ++next) {
     const std::string_view name = std::string_view(*next).substr(0, std::strcspn(*next, "="));
-    if (!name.starts_with("FLOWCON_") || std::find(names.begin(), names.end(), name) != names.end())
+    const std::string said = upper(name);
+    if (!said.starts_with("FLOWCON_") || std::find(names.begin(), names.end(), name) != names.end())
       continue;
-    const std::string_view near = nearest_word(name, names);
+    const std::string_view near = nearest_word(said, names);
     if (near.empty()) continue;
     ctrl::log::warning("environment " + printable(name, 80) + " is not an option; did you mean " +
                        std::string(near) + "?");

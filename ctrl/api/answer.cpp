@@ -26,7 +26,7 @@ Async<Response> answer_peer(const Routes* routes, Request request, std::string p
   if (!found) {
     return at_once(failure(404, "there is no " +
                                     printable(request.method + " " + request.target, 200) +
-                                    " for peers; docs/peers.md lists what there is"));
+                                    " for peers; docs/peers.md lists all calls"));
   }
   auto& [route, call] = *found;
   call.body = std::move(request.body);

@@ -86,8 +86,8 @@ Async<Result<void>> CarryOver::read() {
     if (past) {
       pasts_[id] = std::move(*past);
     } else {
-      log::warning("cannot read what container " + printable(id, 12) +
-                   " did on other hosts: " + past.error().message());
+      log::warning("cannot read the carry-over of container " + printable(id, 12) +
+                   " from other hosts: " + past.error().message());
     }
   }
   co_return Result<void>();
@@ -211,8 +211,8 @@ Async<Result<void>> CarryOver::import_history(std::string id, std::string text,
   if (taken->position) logs_.set_position(id, *taken->position);
   if (taken->past) pasts_[id] = *taken->past;
   if (!taken->past_problem.empty()) {
-    log::warning("cannot read what container " + printable(id, 12) +
-                 " did on other hosts: " + taken->past_problem);
+    log::warning("cannot read the carry-over of container " + printable(id, 12) +
+                 " from other hosts: " + taken->past_problem);
   }
   const store::Choice& choice = taken->choice;
   if (choice.settings.empty() && choice.control.empty() && !choice.released) {

@@ -75,7 +75,7 @@ Async<api::Response> Commands::release(api::Call call) {
   const std::string shown = at_.roster.jobs.at(id).container.name;
   Result<void> released = co_await at_.intake.release(id);
   if (!released) co_return api::failure(500, released.error().message());
-  log::event(log::Event::decided,
+  log::event(log::MessageId::decided,
              "container " + printable(shown, 80) + " is released; its original limits are back",
              id);
   at_.schedule.wake();
@@ -106,7 +106,7 @@ Async<api::Response> Commands::change(api::Call call, Change how) {
   run_soon();
   if (!followed) co_return api::failure(500, followed.error().message());
   const std::string user = "user " + std::to_string(call.user);
-  log::event(log::Event::decided,
+  log::event(log::MessageId::decided,
              "container " + printable(shown, 80) + ": " + user +
                  (control == Control() ? " cleared all overrides"
                                        : " set overrides " + render_control(control)),
@@ -130,9 +130,9 @@ Async<api::Response> Commands::pause_all(api::Call call, bool is_paused) {
   }
   run_soon();
   if (!problem.empty()) co_return api::failure(500, problem);
-  log::event(log::Event::decided, "user " + std::to_string(call.user) +
-                                      (is_paused ? " paused" : " resumed") +
-                                      " control of all containers");
+  log::event(log::MessageId::decided, "user " + std::to_string(call.user) +
+                                          (is_paused ? " paused" : " resumed") +
+                                          " control of all containers");
   co_return api::Response{200, is_paused ? R"({"paused":true})" : R"({"paused":false})"};
 }
 

@@ -181,9 +181,9 @@ Async<void> Daemon::restore_leftovers() {
     if (tried > 0) co_await pause(kRestorePause);
   }
   if (restored->restored > 0) {
-    log::event(log::Event::limits_left, "restored the limits of " +
-                                            std::to_string(restored->restored) +
-                                            " containers that an earlier run left behind");
+    log::event(log::MessageId::limits_left, "restored the limits of " +
+                                                std::to_string(restored->restored) +
+                                                " containers that an earlier run left behind");
   }
   for (store::Original& original : restored->failed) {
     takeover_.keep(std::move(original), world_.clock().steady);
@@ -213,13 +213,14 @@ void Daemon::stop() {
 
 void Daemon::reload(const Result<Config>& config) {
   if (!config) {
-    log::event(log::Event::config_refused,
+    log::event(log::MessageId::config_refused,
                "configuration not reloaded: " + config.error().message());
     return;
   }
   if (const Result<void> good = check_reloaded(config_, *config); !good) {
-    log::event(log::Event::config_refused, "configuration not reloaded: " + good.error().message() +
-                                               "; or restart flowcond to apply all of it");
+    log::event(log::MessageId::config_refused,
+               "configuration not reloaded: " + good.error().message() +
+                   "; or restart flowcond to apply all of it");
     return;
   }
   std::string changed, waiting;
@@ -230,7 +231,7 @@ void Daemon::reload(const Result<Config>& config) {
     if (!option.needs_restart) option.copy(config_, *config);
   }
   log::set_level(config_.log_level);
-  log::event(log::Event::config_read,
+  log::event(log::MessageId::config_read,
              "configuration reloaded: " + (changed.empty() ? "nothing changed" : changed));
   if (!waiting.empty()) log::warning("restart flowcond to apply " + waiting);
   planning_.configure(config_, roster_.jobs);
@@ -279,7 +280,7 @@ Async<void> Daemon::release_all() {
   record(now, false);
   while (recorder_.is_writing()) co_await pause(0.005);
   effects_.finish();
-  log::event(log::Event::stopped, "stopped; " + done);
+  log::event(log::MessageId::stopped, "stopped; " + done);
 }
 
 Async<void> Daemon::take_over(Moment now) {
@@ -472,10 +473,10 @@ Result<void> restore_leftovers(
   effects.finish();
   if (!restored) return restored.error();
   if (restored->restored > 0) {
-    log::event(log::Event::limits_left, "restored the limits of " +
-                                            std::to_string(restored->restored) +
-                                            " containers that an earlier run left behind; "
-                                            "nothing is controlled until flowcond starts");
+    log::event(log::MessageId::limits_left, "restored the limits of " +
+                                                std::to_string(restored->restored) +
+                                                " containers that an earlier run left behind; "
+                                                "nothing is controlled until flowcond starts");
   }
   return {};
 }

@@ -54,7 +54,7 @@ void Daemon::find_drift(Job& job) {
   job.present = *there;
   job.is_reverted = true;
   notifier_.tell_about(job, EventKind::revert, "another program changed its limit");
-  log::event(log::Event::limit_reverted,
+  log::event(log::MessageId::limit_reverted,
              "another program changed the limit of " + printable(job.container.name, 80) +
                  "; writing it again",
              job.id());

@@ -249,7 +249,7 @@ Async<void> Enforcer::apply(Moment now) {
     if (outcome.problem != job.problem) {
       job.problem = outcome.problem;
       if (!job.problem.empty()) {
-        log::event(log::Event::limit_refused,
+        log::event(log::MessageId::limit_refused,
                    "container " + printable(job.container.name, 80) + ": " + job.problem,
                    outcome.id);
       }

@@ -180,7 +180,7 @@ void Intake::admit(const engine::Container& container, const Settings& settings,
   if (container.is_frozen) freeze(job, now);
   if (job.unsupported.empty() && !is_aside(job, at_.controls.is_all_paused())) line_up(job);
   const std::string who = "container " + printable(container.name, 80);
-  log::event(log::Event::container_found,
+  log::event(log::MessageId::container_found,
              who + " (" + id.substr(0, 12) + ") " +
                  (job.unsupported.empty() ? "comes under control" : job.unsupported),
              id);
@@ -209,7 +209,7 @@ void Intake::finish(const std::string& id, double time, std::optional<int> statu
   Job& job = found->second;
   if (job.is_limited) at_.limits.undo(original_to_restore(job, *at_.world.fs, at_.limits));
   at_.limits.forget(id);
-  log::event(log::Event::container_ended,
+  log::event(log::MessageId::container_ended,
              "container " + printable(job.container.name, 80) + " has ended", id);
   const bool is_half_read = at_.logs.tails().stats(id).is_catching_up;
   at_.roster.ending.insert_or_assign(id,

@@ -47,7 +47,7 @@ void LogFollower::follow(Job& job) {
   }
   if (!started) {
     job.log_problem = started.error().message();
-    log::event(log::Event::container_unread,
+    log::event(log::MessageId::container_unread,
                "container " + printable(job.container.name, 80) + ": " + job.log_problem, id);
   }
 }

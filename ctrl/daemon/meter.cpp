@@ -165,8 +165,9 @@ void Meter::follow_clock(Moment now) {
   const double jump = offset - clock_offset_.value_or(offset);
   clock_offset_ = offset;
   if (std::fabs(jump) < kClockJump) return;
-  log::event(log::Event::clock_jumped, "the clock jumped by " + render_number(std::round(jump)) +
-                                           " s, or the machine slept: growth is measured anew");
+  log::event(log::MessageId::clock_jumped, "the clock jumped by " +
+                                               render_number(std::round(jump)) +
+                                               " s, or the machine slept: growth is measured anew");
   for (auto& [id, job] : jobs_) {
     job.comparable_from = job.clock_from = now.steady;
     job.track.follow_clock(jump);

@@ -38,7 +38,7 @@ class Meter {
   void look(Moment now, bool needs_all);
   [[nodiscard]] const cgroups::HostMemory& host_memory() const { return host_memory_; }
   /// Cores of the host that programs without a job use, over the last half minute or so; 0 where
-  /// the kernel does not tell.
+  /// the kernel does not report it.
   [[nodiscard]] double cores_of_others() const;
   /// Of its first GPU; "" = it has none, or none was read yet.
   [[nodiscard]] const std::string& gpu_model() const { return gpu_model_; }
@@ -49,7 +49,7 @@ class Meter {
 
  private:
   void follow_clock(Moment now);
-  /// `of_jobs`: nanoseconds of CPU time since the look before.
+  /// `of_jobs`: nanoseconds of CPU time since the tick before.
   void follow_others(Moment now, std::uint64_t of_jobs);
   void read_memory(Job& job, Reading& reading) const;
   [[nodiscard]] Traffic read_traffic(const Job& job);
@@ -65,8 +65,8 @@ class Meter {
   std::uint64_t host_io_ = 0;  // bytes of all disks since the host booted
   cgroups::DeviceStacks stacks_;
   cgroups::HostMemory host_memory_;
-  std::optional<std::uint64_t> host_cpu_;  // nanoseconds of all programs at the last look
-  double host_cpu_at_ = 0;                 // steady; that look
+  std::optional<std::uint64_t> host_cpu_;  // nanoseconds of all programs at the last tick
+  double host_cpu_at_ = 0;                 // steady; that tick
   double others_ = 0;                      // cores of the machine, smoothed
   HelperThreads driver_{1};                // with a broken GPU it never answers
   std::shared_ptr<cgroups::Gpus> gpus_;    // null without a GPU
@@ -75,7 +75,7 @@ class Meter {
   std::string gpu_model_;
   std::vector<HostGpu> known_gpus_;
   bool is_seeking_gpus_ = false;
-  std::optional<double> clock_offset_;  // wall minus steady at the last look
+  std::optional<double> clock_offset_;  // wall minus steady at the last tick
 };
 
 }  // namespace flowcon::ctrl

@@ -8,8 +8,8 @@
 
 namespace flowcon::ctrl {
 
-HostView OwnHost::view() const {
-  HostView view;
+HostSnapshot OwnHost::view() const {
+  HostSnapshot view;
   view.name = host_name();
   view.cores = parts_.host.cores;
   view.memory = parts_.host.memory;

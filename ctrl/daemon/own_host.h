@@ -45,7 +45,7 @@ class OwnHost : public LocalHost {
   Effects& effects() override { return parts_.effects; }
   store::Store& store() override { return *parts_.world.store; }
   [[nodiscard]] const Config& config() const override { return parts_.config; }
-  [[nodiscard]] HostView view() const override;
+  [[nodiscard]] HostSnapshot view() const override;
   [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
   [[nodiscard]] std::optional<double> last_value_at(const std::string& id) const override;
   [[nodiscard]] std::optional<JobForecast> forecast(const std::string& id) const override;

@@ -164,7 +164,7 @@ Async<void> Recorder::write_all() {
       continue;
     }
     if (problem_.empty()) {
-      log::event(log::Event::records_wait,
+      log::event(log::MessageId::records_wait,
                  written.error().message() + " (records wait in memory; control goes on)");
     }
     problem_ = written.error().message();

@@ -155,7 +155,7 @@ Async<Result<Container>> Client::inspect(std::string name, double seconds) {
     co_return errno_error(ENOENT, "No such container: " + printable(name, 80));
   }
   if (reply->status != 200) {
-    co_return engine_error(*reply, "looking at container " + printable(name, 80));
+    co_return engine_error(*reply, "inspecting container " + printable(name, 80));
   }
   co_return parse_container(reply->body);
 }
@@ -166,7 +166,7 @@ Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::stri
     co_return known->second;
   }
   const Result<std::string> image = co_await get("/images/" + percent_encoded(id) + "/json",
-                                                 "looking at image " + printable(id, 80), seconds);
+                                                 "inspecting image " + printable(id, 80), seconds);
   if (!image) co_return image.error();
   Result<std::map<std::string, std::string>> labels = parse_image_labels(*image);
   if (!labels) co_return labels.error();
@@ -177,7 +177,7 @@ Async<Result<std::map<std::string, std::string>>> Client::image_labels(std::stri
 
 Async<Error> Client::events(std::int64_t since_ns,
                             std::function<void(std::function<void()> end)> connected,
-                            std::function<void(Event)> sink, std::string actions) {
+                            std::function<void(EngineEvent)> sink, std::string actions) {
   std::string target = versioned("/events") + "?filters=" +
                        percent_encoded(R"({"type":["container"],"event":)" + actions + "}");
   if (since_ns > 0) {
@@ -210,7 +210,8 @@ Async<Error> Client::events(std::int64_t since_ns,
     for (auto end = pending.find('\n'); end != std::string::npos; end = pending.find('\n')) {
       if (std::exchange(is_skipping, false)) {
         log::warning("an event of the engine is left out: it has more than 1 MiB of labels");
-      } else if (Result<Event> event = parse_event(std::string_view(pending).substr(0, end))) {
+      } else if (Result<EngineEvent> event =
+                     parse_event(std::string_view(pending).substr(0, end))) {
         sink(std::move(*event));
       } else {
         log::debug(event.error().message());

@@ -83,7 +83,7 @@ struct Listed {
 };
 
 /// Something that happened to a container. Units: time in nanoseconds since the epoch.
-struct Event {
+struct EngineEvent {
   std::string action;
   std::string id;
   std::int64_t time_ns = 0;
@@ -95,7 +95,7 @@ struct Event {
 /// Pure: the engine's JSON to the types above. Errors name the member that is missing.
 [[nodiscard]] Result<Container> parse_container(std::string_view json);
 [[nodiscard]] Result<Container> read_container(const boost::json::value& value);
-[[nodiscard]] Result<Event> parse_event(std::string_view json);
+[[nodiscard]] Result<EngineEvent> parse_event(std::string_view json);
 /// In the engine's order, newest first. Entries without an id that is one are left out. Errors: not
 /// a JSON list.
 [[nodiscard]] Result<std::vector<Listed>> parse_list(std::string_view json);
@@ -146,7 +146,7 @@ class Client {
   /// The error says why it ended.
   Async<Error> events(std::int64_t since_ns,
                       std::function<void(std::function<void()> end)> connected,
-                      std::function<void(Event)> sink, std::string actions = kPoolActions);
+                      std::function<void(EngineEvent)> sink, std::string actions = kPoolActions);
 
   /// One request and its whole answer, whatever its status. `path` begins with "/" and has no
   /// version; `body` is JSON, or nothing. The answer must be whole within `seconds`.

@@ -143,10 +143,10 @@ Result<Container> read_container(const json::value& value) {
   return c;
 }
 
-Result<Event> parse_event(std::string_view body) {
+Result<EngineEvent> parse_event(std::string_view body) {
   Result<json::value> parsed = parse_json(body);
   if (!parsed) return wrap(parsed.error(), "an event of the engine");
-  Event event;
+  EngineEvent event;
   event.action = text_at(*parsed, {"Action"});
   event.id = text_at(*parsed, {"Actor", "ID"});
   event.name = text_at(*parsed, {"Actor", "Attributes", "name"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows the logs of containers, whatever their format, and hands on their lines. Inotify, never
-// polling a quiet file, but for a slow look now and then, since events can be lost; about 64 KiB a
+// polling a quiet file, but for a slow check now and then, since events can be lost; about 64 KiB a
 // turn of the loop, so that one noisy job cannot starve the rest. Rotation (Docker's max-size and
 // max-file, compressed or not), truncation, deletion and replacement are handled. A log on a
 // network or FUSE file system is read by a thread of that file system, which nobody waits for.
@@ -36,7 +36,7 @@ struct TailStats {
   std::uint64_t bytes = 0;
   std::uint64_t rotations = 0;  ///< times that reading went on in a younger file
   std::uint64_t truncations = 0;
-  std::uint64_t rescues = 0;  ///< times that a slow look found what no event had announced
+  std::uint64_t rescues = 0;  ///< times that a slow check found what no event had announced
   FramingStats framing;
   bool is_catching_up = false;  ///< what is read was known to an earlier reader
   std::string problem;          ///< "" = reading; else why not, for a person
@@ -45,10 +45,10 @@ struct TailStats {
 /// One inotify descriptor for all tails of a daemon.
 class TailSet {
  public:
-  /// `batch`: after a wake the set sleeps so long before it looks again, so that many jobs' lines
+  /// `batch`: after a wake the set sleeps so long before it reads again, so that many jobs' lines
   /// cost one wake. The first line after a pause is read at once; a line's own time is Docker's.
-  /// `check`: how often all logs are looked at without an event; one whose file or folder is not
-  /// there yet is looked for every two seconds, or as often where that is less; so is one that
+  /// `check`: how often all logs are checked without an event; one whose file or folder is not
+  /// there yet is checked every two seconds, or as often where that is less; so is one that
   /// inotify cannot watch. `patience`: after so long without an answer a file system is said not to
   /// answer.
   explicit TailSet(boost::asio::io_context& io,

@@ -106,7 +106,7 @@ Result<LogFile> reopen(int fd, const std::string& path) {
   const auto id = identify(fd, path);
   if (!id) return id.error();
   struct statfs system {};
-  if (::fstatfs(fd, &system) != 0) return errno_error(errno, "look at " + path);
+  if (::fstatfs(fd, &system) != 0) return errno_error(errno, "stat the file system of " + path);
   const auto kind = static_cast<std::uint64_t>(system.f_type);
   if (std::find(kNotForLogs.begin(), kNotForLogs.end(), kind) != kNotForLogs.end()) {
     return errno_error(EINVAL, path + " is a file of the kernel's own, not a log");
@@ -168,7 +168,7 @@ struct ContainerView::Level {
 Result<std::shared_ptr<const ContainerView>> ContainerView::open(pid_t pid, const std::string& id) {
   const std::string path = "/proc/" + std::to_string(pid);
   const int process = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (process < 0) return errno_error(errno, "look into the container's root " + path);
+  if (process < 0) return errno_error(errno, "open the container's root " + path);
   std::shared_ptr<const ContainerView> view(new ContainerView(process));
   if (!id.empty()) {
     const auto groups = read_text(process, "cgroup");
@@ -181,7 +181,7 @@ Result<std::shared_ptr<const ContainerView>> ContainerView::open(pid_t pid, cons
   }
   auto opened = view->read_mounts();
   if (opened && !view->knows_mounts_) {
-    return errno_error(ENOENT, "look at the mounts of " + path);
+    return errno_error(ENOENT, "read the mounts of " + path);
   }
   if (opened) opened = view->open_root();
   if (!opened && opened.error().code.value() != kMayWait) return opened.error();
@@ -199,7 +199,7 @@ Result<void> ContainerView::read_mounts() const {
   const auto text = read_text(process_, "mountinfo", may_wait_ ? kMostProcBytes : kManyMountBytes);
   if (!may_wait_ && text && text->size() >= kManyMountBytes) {
     slow_ = {"containers of many mounts", "a container of very many mounts"};
-    return errno_error(kMayWait, "look at the container's mounts");
+    return errno_error(kMayWait, "read the container's mounts");
   }
   if (text) {
     mounts_ = cgroups::MountTable(cgroups::parse_mounts(*text));
@@ -220,7 +220,7 @@ bool ContainerView::is_slow(const cgroups::MountEntry& mount) const {
 
 Result<void> ContainerView::open_root() const {
   if (root_ >= 0) return {};
-  const std::string doing = "look into the container's root";
+  const std::string doing = "open the container's root";
   const cgroups::MountEntry* mount = mounts_.root();
   if (mount != nullptr && is_slow(*mount)) return errno_error(kMayWait, doing);
   const int root = ::openat(process_, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);

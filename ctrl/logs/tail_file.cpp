@@ -72,7 +72,7 @@ Result<std::size_t> LogFile::read(char* to, std::size_t count, std::uint64_t off
 
 Result<std::uint64_t> LogFile::size() const {
   struct stat info {};
-  if (::fstat(fd_, &info) != 0) return errno_error(errno, "look at the log");
+  if (::fstat(fd_, &info) != 0) return errno_error(errno, "stat the log");
   return static_cast<std::uint64_t>(info.st_size);
 }
 
@@ -157,7 +157,7 @@ Result<LogFile> open_log_file(const std::string& path) {
 Result<FileId> look_up(const std::string& path) {
   struct statx info {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, kWanted, &info) != 0) {
-    return errno_error(errno, "look at " + path);
+    return errno_error(errno, "stat " + path);
   }
   return identity(info, path);
 }
@@ -165,7 +165,7 @@ Result<FileId> look_up(const std::string& path) {
 Result<FileId> identify(int fd, const std::string& shown) {
   struct statx info {};
   if (::statx(fd, "", AT_EMPTY_PATH, kWanted, &info) != 0) {
-    return errno_error(errno, "look at " + shown);
+    return errno_error(errno, "stat " + shown);
   }
   return identity(info, shown);
 }

@@ -24,7 +24,8 @@ class LogReader {
   };
 
   /// As many bytes are read a second time at each read, to see whether they are still the same: a
-  /// file that was truncated and has grown again since is told from one that has only grown.
+  /// file that was truncated and has grown again since is distinguished from one that has only
+  /// grown.
   static constexpr std::size_t kRecentBytes = 64;
 
   LogReader(const Source& source, const Position& from, LineSink sink);
@@ -33,7 +34,7 @@ class LogReader {
 
   /// Reads at most buffer.size() - kRecentBytes new bytes. Not to be called from within the sink.
   Step step(std::vector<char>& buffer);
-  /// The name may lead to another file now: step() looks once this file is read to its end.
+  /// The name may lead to another file now: step() checks once this file is read to its end.
   void suspect_rotation() { suspects_rotation_ = true; }
   /// Until the next step() the end of the process does not ask the file's file system anything.
   void rest() { file_.rest(); }
@@ -57,7 +58,7 @@ class LogReader {
   [[nodiscard]] bool is_waiting() const { return !file_.is_open() || chain_->is_waiting(); }
 
  private:
-  /// How lines are told that were handed on before, by an earlier reader.
+  /// How lines are recognised that an earlier reader has handed on.
   enum class CatchUp {
     none,
     by_place,  ///< all before the offset in the position's file

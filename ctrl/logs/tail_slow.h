@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs whose file system may not answer: of the network, or FUSE. No event tells of what other
-// hosts write there, so they are looked at in intervals, each step by the helper thread of its file
+// Logs whose file system may not answer: of the network, or FUSE. No event reports what other
+// hosts write there, so they are read in intervals, each step by the helper thread of its file
 // system. While a helper has a reader the loop leaves it alone; what it knows is from the last
 // answer, and what a helper has read but not handed over is read again, never counted twice.
 #pragma once
@@ -54,7 +54,7 @@ class SlowLogs {
   Position stop(const std::string& id);
   /// As TailSet::drain().
   [[nodiscard]] bool drain(const std::string& id, Done done);
-  /// Looks at all of them; to be called in intervals.
+  /// Reads all of them; to be called in intervals.
   void look();
   /// Stops all; no sink is called again.
   void close();

@@ -10,7 +10,7 @@
 namespace flowcon::ctrl::store {
 namespace {
 
-constexpr const char* kDoing = "taking over what another host recorded";
+constexpr const char* kDoing = "taking over the records of another host";
 
 Result<void> forget_run(sqlite3* db, const std::string& id) {
   for (const char* sql : {"DELETE FROM samples WHERE run IN (SELECT number FROM runs WHERE id=?)",

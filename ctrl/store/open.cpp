@@ -52,7 +52,7 @@ Result<bool> was_closed(sqlite3* db, std::int64_t version) {
 
 // The first row of each table: takes as long however many there are.
 Result<std::string> read_first_rows(sqlite3* db) {
-  const std::string doing = "looking at the state";
+  const std::string doing = "reading the state";
   Statement tables(db, "SELECT name FROM sqlite_master WHERE type='table'");
   for (;;) {
     const Result<bool> table = tables.step(doing);
@@ -267,14 +267,14 @@ class Opening {
     if (is_there(lost_file())) {
       say(file_text(lost_file()) +
           " No container migrates to or from this host until a person has "
-          "looked (docs/moving.md, A lost journal). Then: rm " +
+          "checked it (docs/moving.md, A lost journal). Then: rm " +
           lost_file() + " && systemctl restart flowcond");
       return {};
     }
     // Without a condition pages are written even where there is nothing to delete, and a full disk
     // would keep limits from being restored.
     return execute(journal.db.get(), "DELETE FROM lost_moves WHERE rowid>0",
-                   "clearing what was lost");
+                   "clearing the list of lost migrations");
   }
 
   [[nodiscard]] std::string ready_path() const { return journal_path_ + ".ready"; }

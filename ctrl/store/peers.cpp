@@ -64,7 +64,7 @@ Result<void> Journal::save_draining(bool is_draining) {
 
 Result<void> Records::save_marks(const std::vector<Mark>& marks,
                                  const std::vector<std::string>& gone) {
-  const std::string doing = "saving what is known of converged containers";
+  const std::string doing = "saving the category state of containers";
   Transaction transaction(db_);
   if (auto begun = transaction.begun(doing); !begun) return begun.error();
   Statement put(db_,
@@ -86,7 +86,7 @@ Result<void> Records::save_marks(const std::vector<Mark>& marks,
 Result<std::vector<Mark>> Records::marks() {
   Statement all(
       db_, "SELECT id,category,value,growth,seen,converged,migrated,rebalanced,moves FROM marks");
-  return all.collect<std::vector<Mark>>("reading what is known of converged containers", [&] {
+  return all.collect<std::vector<Mark>>("reading the category state of containers", [&] {
     return Mark{all.text(0),      all.text(1),         all.number_if(2),
                 all.number_if(3), all.number(4),       all.number_if(5),
                 all.number_if(6), all.integer(7) != 0, all.integer(8)};

@@ -54,7 +54,7 @@ Result<ProfilePage> Records::profiles(double since, std::int64_t after, std::siz
 }
 
 Result<SeenBefore> Records::seen_before(const std::string& id, double started, double until) {
-  constexpr const char* kDoing = "reading what a container used before";
+  constexpr const char* kDoing = "reading the earlier use of a container";
   SeenBefore seen;
   Statement begin(db_,
                   "SELECT min(began) FROM stays WHERE run IN (SELECT number FROM runs "

@@ -13,7 +13,7 @@
 namespace flowcon::ctrl::store {
 namespace {
 
-constexpr const char* kDoing = "taking over what can be read of a damaged journal";
+constexpr const char* kDoing = "taking over the readable rows of a damaged journal";
 constexpr std::int64_t kMostAsked = 200000;  // rows between two that can be read
 constexpr std::size_t kHeader = 100;         // bytes
 

@@ -83,7 +83,7 @@ double time_of(const std::vector<Look>& looks, const std::vector<Round>& rounds)
   return last;
 }
 
-constexpr const char* kRecording = "recording a look";
+constexpr const char* kRecording = "recording a sample";
 
 constexpr const char* kPutRun =
     "INSERT INTO runs(id,name,image,metric,goal,started,finished,seen,training,"
@@ -117,7 +117,7 @@ Result<Run> find_run(sqlite3* db, const std::string& wanted, std::int64_t* numbe
       "status FROM runs WHERE id=?1 OR name=?1 ORDER BY id=?1 DESC, started DESC LIMIT 1");
   Result<bool> row = find.bind(wanted).step("reading the history");
   if (!row) return row.error();
-  if (!*row) return errno_error(ENOENT, "nothing is recorded of that container");
+  if (!*row) return errno_error(ENOENT, "no records of that container");
   *number = find.integer(0);
   return run_from(find);
 }
@@ -377,7 +377,7 @@ Result<RunPage> Records::runs(double since, RunPlace after, std::size_t most_byt
   RunPage page;
   page.last = after;
   for (std::size_t bytes = 0;;) {
-    Result<bool> row = all.step("reading what ran");
+    Result<bool> row = all.step("reading the runs");
     if (!row) return row.error();
     if (!*row) return page;
     page.has_more = bytes >= most_bytes;

@@ -145,7 +145,7 @@ struct LostMove {
   std::string entry;
 };
 
-/// Everything one look of the daemon has to record about one container.
+/// Everything one tick of the daemon has to record about one container.
 struct Look {
   Run run;
   bool is_other_series = false;  ///< samples kept so far belong to another metric: forget them
@@ -282,8 +282,8 @@ class Journal {
   /// Originals that could not be deleted yet.
   [[nodiscard]] bool has_unforgotten() const { return !unforgotten_.empty(); }
   [[nodiscard]] Result<void> forget_unforgotten();
-  /// Tells the records how far the journal is, so that its loss is noticed. Errors are none: then
-  /// they know less.
+  /// Notes in the records how far the journal is, so that its loss is noticed. Errors are none:
+  /// then they know less.
   void mirror_journal();
 
   bool is_whole_ = true;

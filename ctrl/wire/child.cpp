@@ -252,7 +252,7 @@ Async<Result<std::string>> Child::read(double seconds) {
   auto [code, count] = co_await asio::async_read(*stream_, asio::buffer(piece), kAwait);
   piece.resize(count);
   has_given_all_ = code == asio::error::eof;
-  if (code && !has_given_all_) co_return failure(code, "reading what comes from");
+  if (code && !has_given_all_) co_return failure(code, "reading the output of");
   co_return piece;
 }
 
@@ -310,7 +310,7 @@ Async<int> Child::finish(double seconds) {
 Async<Result<void>> Child::succeed(double seconds) {
   const auto self = shared_from_this();
   const int status = co_await finish(seconds);
-  if (is_late_) co_return errno_error(ETIMEDOUT, name_ + " did nothing for too long");
+  if (is_late_) co_return errno_error(ETIMEDOUT, name_ + " was idle for too long");
   if (status == 0) co_return Result<void>();
   std::string said = errors_->said;
   while (!said.empty() && said.back() == '\n') said.pop_back();

@@ -192,7 +192,7 @@ TEST_CASE("a disk without a scheduler of weights comes with the command that giv
   root.put("/sys/block/sda/queue/scheduler", "[none] mq-deadline bfq\n");
   const Ability can = ability_of(root, "io weight");
   CHECK_FALSE(can.is_there);
-  CHECK(can.detail == "no block device has a scheduler that looks at weights (sda: none)");
+  CHECK(can.detail == "no block device has a scheduler that uses weights (sda: none)");
   CHECK(can.advice == "echo bfq > /sys/block/sda/queue/scheduler");
   root.put("/sys/block/sda/queue/scheduler", "[none] mq-deadline\n");
   CHECK(ability_of(root, "io weight").advice.find("modprobe bfq") == 0);
@@ -285,9 +285,9 @@ TEST_CASE("on a host without a single group no limit is checked") {
   put_v2_host(root);
   root.remove("/sys/fs/cgroup/system.slice");
   root.remove("/sys/fs/cgroup/aaa.slice");
-  CHECK(
-      ability_of(root, "cpu") ==
-      Ability{"cpu", false, "cpu at /sys/fs/cgroup; there is no group to look closer", "", false});
+  CHECK(ability_of(root, "cpu") ==
+        Ability{"cpu", false, "cpu at /sys/fs/cgroup; there is no control group to check it in", "",
+                false});
   for (const char* name : {"cpu quota", "memory soft limit", "io", "io weight", "io caps"}) {
     INFO(name);
     CHECK_FALSE(ability_of(root, name).is_checked);

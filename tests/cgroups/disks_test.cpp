@@ -119,7 +119,7 @@ TEST_CASE("the weight file is the one that bites on most devices, BFQ's where tw
   const BlockDevice bfq = device("sdb", "8:16", "bfq");
   const BlockDevice iocost = device("sdc", "8:32", "none", true);
   const BlockDevice iocost2 = device("sdd", "8:48", "mq-deadline", true);
-  const std::string nobody = "no block device has a scheduler that looks at weights";
+  const std::string nobody = "no block device has a scheduler that uses weights";
   const Row rows[] = {
       {Mode::v2, {}, WeightFile::none, nobody},
       {Mode::v2, {plain}, WeightFile::none, nobody},
@@ -128,11 +128,11 @@ TEST_CASE("the weight file is the one that bites on most devices, BFQ's where tw
       {Mode::v2,
        {bfq, iocost},
        WeightFile::io_bfq_weight,
-       "BFQ schedules sdb; without effect on sdc, which looks at another weight"},
+       "BFQ schedules sdb; without effect on sdc, which uses another weight"},
       {Mode::v2,
        {bfq, iocost, iocost2},
        WeightFile::io_weight,
-       "iocost controls sdc, sdd; without effect on sdb, which looks at another weight"},
+       "iocost controls sdc, sdd; without effect on sdb, which uses another weight"},
       {Mode::v1, {plain}, WeightFile::none, nobody},
       {Mode::v1, {plain, bfq}, WeightFile::blkio_bfq_weight, "BFQ schedules sdb"},
       {Mode::v1, {iocost}, WeightFile::none, nobody},                       // iocost is v2's

@@ -81,7 +81,7 @@ TEST_CASE("weights follow the limits and keep the siblings' total") {
       {{{kV1, "docker", 1, 1}, {kV1, "docker", 1, 1}}, false, {1024, 1024}},
       {{{kV1, "docker", 0.25, 1}, {kV1, "docker", 1, 1}}, false, {410, 1638}},
       {{{kV2, "docker", 0.25, 1}, {kV2, "docker", 1, 1}}, true, {40, 160}},
-      // the published example: VAE completing at 0.25, MNIST unmeasured at 1, third at 1
+      // the published example: VAE converged at 0.25, MNIST unmeasured at 1, third at 1
       {{{kV1, "d", 0.25, 1}, {kV1, "d", 1, 1}, {kV1, "d", 1, 1}}, false, {341, 1365, 1365}},
       // equal limits below 1 change nothing
       {{{kV1, "docker", 0.5, 1}, {kV1, "docker", 0.5, 1}}, false, {1024, 1024}},

@@ -13,7 +13,7 @@ ctrl::store::Store& FakeHost::store() { return *store_; }
 
 const ctrl::Config& FakeHost::config() const { return config_; }
 
-ctrl::HostView FakeHost::view() const { return view_; }
+ctrl::HostSnapshot FakeHost::view() const { return view_; }
 
 std::optional<double> FakeHost::value_of(const std::string& id) const {
   const auto found = values_.find(id);

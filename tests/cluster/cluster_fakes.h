@@ -45,7 +45,7 @@ class FakeHost : public ctrl::LocalHost {
   ctrl::Effects& effects() override;
   ctrl::store::Store& store() override;
   [[nodiscard]] const ctrl::Config& config() const override;
-  [[nodiscard]] ctrl::HostView view() const override;
+  [[nodiscard]] ctrl::HostSnapshot view() const override;
   [[nodiscard]] std::optional<double> value_of(const std::string& id) const override;
   [[nodiscard]] std::optional<ctrl::JobForecast> forecast(const std::string& id) const override;
   [[nodiscard]] std::optional<ctrl::Settings> settings_of(const std::string&) const override;
@@ -62,7 +62,7 @@ class FakeHost : public ctrl::LocalHost {
   std::unique_ptr<ctrl::store::Store> store_;
   ctrl::Effects effects_;
   ctrl::Config config_;
-  ctrl::HostView view_;
+  ctrl::HostSnapshot view_;
   std::map<std::string, double> values_;
   std::map<std::string, double> dones_;  // share by the counter, with lefts_
   std::map<std::string, double> lefts_;

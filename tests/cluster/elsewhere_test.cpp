@@ -288,6 +288,31 @@ TEST_CASE_METHOD(ElsewhereStand, "a peer looks at everything, and changes what c
   CHECK(host.calls_.empty());
 }
 
+TEST_CASE_METHOD(ElsewhereStand, "a migration is ended by the host that the container is on") {
+  const auto answer = ask("POST", "/v1/containers/vae/cancel-move");
+  REQUIRE(answer);
+  CHECK(answer->status == 200);
+  CHECK(text_in(answer->body, "forwarded_to") == "gpu2");
+  // The person would have to see both hosts.
+  for (const char* verb : {"take-back", "keep"}) {
+    CHECK_FALSE(ask("POST", std::string("/v1/containers/vae/") + verb));
+    CHECK(take(call("POST", std::string("/v1/containers/vae/") + verb), '2').status == 403);
+  }
+  // The host 1 is the one that has it, and sends it on: it is stopped.
+  moves.views_ = {moved("vae", '1', '3'), moved("vae", '2', '1')};
+  moves.views_[0].has_ended = false;
+  moves.views_[0].step = migration::Step::transfer;
+  CHECK(take(call("POST", "/v1/containers/vae/cancel-move"), '2').status == 200);
+  CHECK(host.calls_ == std::vector<std::string>{"POST /v1/containers/vae-id/cancel-move {}"});
+  CHECK(take(call("POST", "/v1/containers/vae/cancel-move"), '3').status == 403);
+}
+
+TEST_CASE_METHOD(ElsewhereStand, "a peer reads the migrations of this host") {
+  CHECK(take(call("GET", "/v1/moves"), '3').status == 200);
+  CHECK(take(call("POST", "/v1/moves"), '3').status == 403);
+  CHECK(host.calls_ == std::vector<std::string>{"GET /v1/moves {}"});
+}
+
 TEST_CASE_METHOD(ElsewhereStand, "with estimate-share off no peer reads profiles") {
   host.config_.queue.estimate_share = false;
   const Response answer = take(call("GET", "/v1/profiles?since=5&after=1"), '3');

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -64,6 +65,12 @@ void write_ssh(const std::string& path, peers::Protocol protocol = {}) {
   ::chmod(path.c_str(), 0755);
 }
 
+// Has every ssh ended, and was it waited for?
+bool has_no_children() {
+  siginfo_t end{};
+  return ::waitid(P_ALL, 0, &end, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+}
+
 class Live {
  public:
   explicit Live(peers::Protocol protocol = {}) {
@@ -87,7 +94,11 @@ class Live {
   }
   ~Live() {
     cluster->end();
-    io.run_for(std::chrono::milliseconds(50));
+    // The last thing that a link does is to wait for its ssh.
+    for (int i = 0; i < 2000 && !has_no_children() && !io.stopped(); ++i) {
+      io.run_for(std::chrono::milliseconds(5));
+    }
+    CHECK(has_no_children());
     ::setenv("PATH", before_.c_str(), 1);
   }
 

@@ -125,10 +125,11 @@ TEST_CASE("an event that is too long is left out, and the next one is told") {
       chunked(chunk(event("start", "")) + chunk(large.substr(0, 1U << 20)) +
               chunk(large.substr(1U << 20)) + chunk(event("die", "")) + "0\r\n\r\n"));
   std::vector<std::string> told;
-  const Error ended = wait(
-      engine, engine.client.events(
-                  0, [](const std::function<void()>&) {},
-                  [&](const engine::Event& one) { told.push_back(one.action); }, R"(["start"])"));
+  const Error ended =
+      wait(engine, engine.client.events(
+                       0, [](const std::function<void()>&) {},
+                       [&](const engine::EngineEvent& one) { told.push_back(one.action); },
+                       R"(["start"])"));
   CHECK(told == std::vector<std::string>{"start", "die"});
   CHECK_FALSE(ended.message().empty());
 }

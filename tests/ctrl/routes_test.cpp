@@ -160,7 +160,7 @@ TEST_CASE("a body comes in pieces where its row takes it so, and only to the met
   CHECK(said == std::vector<std::string>{
                     "200 h2", "404 " + failure(404,
                                                "there is no PUT /v1/peer/image for peers; "
-                                               "docs/peers.md lists what there is")
+                                               "docs/peers.md lists all calls")
                                            .body});
 }
 

@@ -17,14 +17,18 @@ TEST_CASE("any flowcon label asks for control, unless enable says no") {
   CHECK_FALSE(parse_labels({{"flowcon.metric", "loss"}, {"flowcon.enable", "false"}}).enabled);
 }
 
-TEST_CASE("an enable is true or false in each of the words that people write") {
-  for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "on", "1"})
-    CHECK(parse_labels({{"flowcon.enable", word}}).enabled);
-  for (const char* word : {"false", "False", "no", "NO", "off", "0"}) {
-    const Settings s = parse_labels({{"flowcon.metric", "loss"}, {"flowcon.enable", word}});
-    CHECK_FALSE(s.enabled);
+TEST_CASE("a label is true or false in each of the words that people write") {
+  for (const char* word : {"true", "True", "TRUE", "yes", "Yes", "on", "1"}) {
+    const Settings s = parse_labels({{"flowcon.enable", word}, {"flowcon.only-grow", word}});
+    CHECK((s.enabled && s.only_grow));
     CHECK(s.warnings.empty());
   }
+  for (const char* word : {"false", "False", "no", "NO", "off", "0"}) {
+    const Settings s = parse_labels({{"flowcon.only-grow", word}, {"flowcon.enable", word}});
+    CHECK_FALSE((s.enabled || s.only_grow));
+    CHECK(s.warnings.empty());
+  }
+  CHECK(parse_labels({{"flowcon.only-grow", "maybe"}}).warnings.size() == 1);
 }
 
 TEST_CASE("an enable that is neither true nor false is a mistake that shows") {

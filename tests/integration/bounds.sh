@@ -100,7 +100,7 @@ if [ -e /dev/fuse ]; then
   begin_hung "$WORK/accepted" || die "no file system hangs"
   before=$(threads)
   check "one that is accepted and hangs is a reason" is "$(asks h1 mounting "$WORK/accepted/x")" \
-    "the folders that it mounts cannot be looked at there: the file system does not answer"
+    "the folders that it mounts cannot be checked there: the file system does not answer"
   check "flowcond answers meanwhile" host_answers h2
   check "of 12 that ask for it each is answered" is "$(asks h1 together "$WORK/accepted/x" 12)" 12
   check "a few threads wait for it and no more" threads_are_few "$before"
@@ -116,7 +116,7 @@ host_kill h1
 # --- connections ------------------------------------------------------------------------------------------
 
 check "of 600 silent connections of one peer 16 stay" \
-  is "$(asks h1 crowd 600 h3)" "16 stay, another peer is answered with 200"
+  is "$(asks h1 scale 600 h3)" "16 stay, another peer is answered with 200"
 
 # --- room -------------------------------------------------------------------------------------------------
 

@@ -26,9 +26,9 @@ learn1=$(setting learn1)
 
 start_flowcond
 eventually "a container with the label comes under control" status_has '[.containers[] | select(.state == "controlled")] | length == 2'
-eventually "a job that has converged is completing" container_has flat1 '.list == "CL"'
+eventually "a converged job is on the list CL" container_has flat1 '.list == "CL"'
 eventually "a job that learns stays young and keeps limit 1" container_has learn1 '.list == "NL" and .limit == 1 and .growth > 0.03'
-check "the limit of a completing job is 1/(beta n)" container_has flat1 '.limit == 0.25'
+check "the limit of a converged job is 1/(beta n)" container_has flat1 '.limit == 0.25'
 check "metric, goal and counter are what the job prints" container_has learn1 '.metric == "loss" and .goal == "min" and .progress.total == 100000 and .values > 5'
 eventually "the kernel has the weights of the formula, and their sum is kept" weights_as_computed
 check "weights leave the quotas alone" is "$(quota flat1), $(quota learn1)" "${flat1#* }, ${learn1#* }"
@@ -55,7 +55,7 @@ job learn2 learn --label flowcon.enable=true
 eventually "an arrival sets the interval back" status_has '.interval == 1 and (.all_completing | not)'
 arrived=$(engine_get /containers/learn2/json | jq -r '.State.StartedAt | sub("\\.[0-9]+"; "") | fromdateiso8601')
 # The interval was 8 s at least.
-eventually "and takes the limits of the completing jobs at once, not at the next interval" \
+eventually "and takes the limits of the converged jobs at once, not at the next interval" \
   records_have flat1 "[.decisions[] | select(.[0] >= $arrived and (.[2] * 6 | round) == 1)][0] | .[0] < $arrived + 7 and .[1] == \"CL\""
 eventually "with three jobs the kernel has the weights of the formula" weights_as_computed
 
@@ -128,6 +128,8 @@ check "and released" is_absent flat1
 job_mode plain flat
 eventually "the started daemon controls again" container_has plain '.list == "CL" and .limit < 1'
 eventually "its weights are those of the formula" weights_as_computed
+# It must not decide between the look and its end.
+kill -STOP "${DAEMON%%:*}"
 written=$(setting plain)
 kill_flowcond
 check "kill -9 leaves what was written" is "$(setting plain)" "$written"
@@ -160,7 +162,7 @@ before="$(setting capped), $(setting learn3)"
 # A sixth of the host: beta 2, three jobs.
 cap=$(((cores * 100000 + 3) / 6))
 start_flowcond --limit-mode quota
-eventually "in quota mode completing jobs get 1/(beta n)" status_has '[.containers[] | select(.list == "CL") | .limit * 6 | round] == [1, 1]'
+eventually "in quota mode converged jobs get 1/(beta n)" status_has '[.containers[] | select(.list == "CL") | .limit * 6 | round] == [1, 1]'
 eventually "as a cap: limit x cores x period" quota_is open1 "$cap 100000"
 check "a cap above the user's own --cpus changes nothing" is "$(quota capped)" "$((cap < 20000 ? cap : 20000)) 100000"
 check "a limit of 1 is the user's own quota" is "$(quota learn3)" "50000 100000"
@@ -212,5 +214,27 @@ check "the kernel gives CPU time by the weights, five to one" near "$(
   awk -v a=$((to1 - from1)) -v b=$((to2 - from2)) 'BEGIN {print a / b}')" 4 6
 check "its log has no error" flowcond_is_calm
 stop_flowcond
+
+# --- what a job with one thread leaves of its cap -----------------------------------------------------
+
+docker rm -f busy1 busy2 >/dev/null
+lent="what one job with a single thread leaves of its cap goes to the other, whose cap is above its limit"
+if [ "$cores" -ge 2 ]; then
+  prints narrow1 "$(busy 1000)"
+  prints narrow2 "$(busy 0)"
+  know narrow1 narrow2
+  before="$(setting narrow1), $(setting narrow2)"
+  cap=$((cores * 5000))
+  is_lent() { [ "$(quota narrow2 | cut -d' ' -f 1)" -gt "$cap" ] || { quota narrow2; return 1; }; }
+  start_flowcond --limit-mode quota --alpha 0.001 --beta 10
+  eventually "of two jobs the converged one gets a twentieth of the host" container_has narrow2 '.list == "CL" and .limit == 0.05'
+  eventually "and the other one all" container_has narrow1 '.list == "NL" and .limit == 1'
+  eventually "$lent" is_lent
+  check "its log has no error" flowcond_is_calm
+  stop_flowcond
+  check "and SIGTERM takes the caps away" is "$(setting narrow1), $(setting narrow2)" "$before"
+else
+  skip "$lent" "this machine has a single core"
+fi
 
 finish

@@ -85,7 +85,7 @@ stop_flowcond
 printf '{"interval":1,"jobs":[{"id":"x"}]}' >"$STATE/handed-over.json"
 start_flowcond
 check "so are those of one that makes no sense" flowcond_said "restored the limits of"
-check "which is said" flowcond_said "what an earlier flowcond left makes no sense"
+check "which is said" flowcond_said "the state of an earlier flowcond is malformed"
 eventually "and control begins anew" limits_hold
 ask_to_leave
 touch -d '-2 minutes' "$STATE/hand-over"

@@ -58,7 +58,7 @@ check "a program without its path is refused" fails_with 2 "absolute path" \
   "$BIN/flowcond" --hook "program x" --check-config
 check "an address that is none is refused" fails_with 2 "http:// or https://" \
   "$BIN/flowcond" --webhook "file:///etc/passwd" --check-config
-check "an event that does not exist is refused" fails_with 2 "is none of converged" \
+check "an event that does not exist is refused" fails_with 2 "is not one of converged" \
   "$BIN/flowcond" --hook-events "converged,exploded" --check-config
 
 job flat1 flat --label flowcon.enable=true

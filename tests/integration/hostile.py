@@ -114,7 +114,7 @@ def is_open(talk):
     return False
 
 
-def crowd():
+def scale():
     """N silent connections of OTHER: how many stay open, and with what NAME is answered meanwhile."""
     held = [connect(REST[1]) for _ in range(int(REST[0]))]
     # Those that are turned away hear so without having asked; the others hear nothing.
@@ -159,5 +159,5 @@ def fill():
     print(answer.status, json.loads(answer.read())['error'])
 
 
-{'mounting': mounting, 'asking': asking, 'many': many, 'together': together, 'crowd': crowd, 'seats': seats,
+{'mounting': mounting, 'asking': asking, 'many': many, 'together': together, 'scale': scale, 'seats': seats,
  'fill': fill}[VERB]()

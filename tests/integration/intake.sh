@@ -36,7 +36,7 @@ eventually "a container is controlled" container_has first '.state == "controlle
 job missed learn --label "$LABEL"
 has_refused() { [ "$(cat "$faults/refused" 2>/dev/null || echo 0)" -ge "$1" ]; }
 eventually "an engine that fails to say what a container is, is asked again and again" has_refused 3
-eventually "and the status warns of it" status_has '.warnings | any(contains("does not say what 1 container is") and contains("busy"))'
+eventually "and the status warns of it" status_has '.warnings | any(contains("does not describe 1 container,") and contains("busy"))'
 rm "$faults/refuse"
 eventually "the container is controlled once it does" container_has missed '.state == "controlled"'
 eventually "and nothing is warned of any more" status_has '.warnings == []'

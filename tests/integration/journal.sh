@@ -65,7 +65,7 @@ host_up h1
 check "a damaged journal is kept" test -e "$WORK/h1/state/journal.db.damaged-1"
 check "the status says what it means and what to do" warns h1 "rm $WORK/h1/state/journal.lost"
 check "the list of moves does not pass for all of them" host_has h1 /v1/moves '.moves == [] and .whole == false'
-eventually "and names the container that looks half moved" warns h1 "container vae looks half migrated"
+eventually "and names the container that may be half migrated" warns h1 "container vae may be half migrated"
 eventually "the other host still knows this one by its id" is_same_host h1 "$me"
 check "nothing was started" stays_down
 check "no move begins" fails_with 22 'is not whole' host_api h1 POST /v1/containers/vae/migrate '{"host":"h2"}'

@@ -22,7 +22,7 @@ keeps_fair_share() {
   container_has "$1" '.list == "NL" and .limit == 1' || return 1
   there=$(weight "$1")
   printf 'weight %s\n' "$there"
-  # What completing jobs give up may have come to it.
+  # What converged jobs give up may have come to it.
   [ "$there" -ge "$DEFAULT_WEIGHT" ]
 }
 

@@ -49,7 +49,7 @@ ORIGINAL[short]=$(natural_weight 2048)
 eventually "the job that is nearer to its end goes first" container_has short '.limit > 0.8'
 check "the other one keeps a share" container_has long '.limit > 0.01 and .limit < 0.2'
 eventually "the kernel has the weights of the formula, and their sum is kept" weights_as_computed
-check "the log says why" flowcond_said "CPU s left (progress counter)"
+check "the log says why" flowcond_said "CPU s left (progress counter, weighs 100 %)"
 check "a sentence too" holds "$(explained short 1 | jq -r '.decisions[0].sentence')" "rank 1 of 2"
 check "limits never add up to more than the host" status_has '[.containers[].limit] | add < 1.0001'
 PATIENCE=300 eventually "it ends" has_ended short
@@ -68,12 +68,12 @@ has_profile() {
 }
 eventually "what it needed is recorded" has_profile first
 works again 300 "$UNCOUNTED"
-eventually "of the same training again it is known how long it takes" flowcond_said "CPU s left (an earlier run)"
+eventually "of the same training again it is known how long it takes" flowcond_said "CPU s left (an earlier run, weighs 100 %)"
 eventually "so that it goes first" container_has again '.limit > 0.8'
 kill_flowcond
 start_flowcond --policy milestone
 works after 300 "$UNCOUNTED"
-eventually "which is remembered when flowcond was killed" flowcond_said "CPU s left (an earlier run)"
+eventually "which is remembered when flowcond was killed" flowcond_said "CPU s left (an earlier run, weighs 100 %)"
 has_failed() { is "$(engine_get "/containers/$1/json" | jq -r .State.ExitCode)" 1; }
 # breaks_off NAME: a training that fails at first, and then goes on.
 breaks_off() {

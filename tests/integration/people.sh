@@ -17,7 +17,7 @@ ORIGINAL[flat1]=$(natural_weight 2048)
 flat1=$(setting flat1)
 learn1=$(setting learn1)
 start_flowcond
-eventually "a job that has converged is completing" container_has flat1 '.list == "CL" and .limit == 0.25'
+eventually "a converged job is on the list CL" container_has flat1 '.list == "CL" and .limit == 0.25'
 eventually "with the weights of the formula" weights_as_computed
 
 # --- pause and resume -------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ check "the log says who decided" flowcond_said "container flat1: user 0 set over
 
 # --- explained, and decided again -------------------------------------------------------------------
 
-eventually "a job is completing again" container_has flat1 '.list == "CL"'
+eventually "a job is converged again" container_has flat1 '.list == "CL"'
 check "the last decision is explained in a sentence" holds "$(explained flat1 1 | jq -r '.decisions[0].sentence')" "converged"
 check "with the growth and alpha" holds "$(explained flat1 1 | jq -r '.decisions[0].sentence')" "alpha 3 %"
 if [ -x "$BIN/flowcon-sim" ]; then

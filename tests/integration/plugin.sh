@@ -126,9 +126,15 @@ check "there was a docker command to test with" [ "$number" -gt 0 ]
 start_flowcond
 cp "$BIN/docker-flowcon" "$WORK/docker-flowcon"
 chmod 755 "$WORK/docker-flowcon"
-check "a user without rights on the socket is told what to do" fails_with 1 \
-  "This needs root or group docker: sudo usermod -aG docker" \
-  setpriv --reuid nobody --regid nogroup --clear-groups "$WORK/docker-flowcon" flowcon --socket "$SOCKET" status
+as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
+check "a user without rights on root's socket is told so" is \
+  "$(as_nobody "$WORK/docker-flowcon" flowcon --socket "$SOCKET" status 2>&1)" \
+  "Cannot connect to flowcond at unix://$SOCKET: Permission denied. This needs root"
+chgrp mail "$SOCKET"
+check "and on a group's what to do" fails_with 1 "This needs root or group mail: sudo usermod -aG mail \$USER" \
+  as_nobody "$WORK/docker-flowcon" flowcon --socket "$SOCKET" status
+check "as by doctor" fails_with 1 "to do: sudo usermod -aG mail \$USER, then log in again" \
+  as_nobody "$WORK/docker-flowcon" flowcon --socket "$SOCKET" doctor
 printf 'no socket\n' >"$WORK/file"
 check "a socket that is a file is named" fails_with 1 "$WORK/file" "$WORK/docker-flowcon" flowcon --socket "$WORK/file" status
 check "the engine's socket is not flowcond's, and it says so" fails_with 1 "is another program listening there?" "$WORK/docker-flowcon" flowcon --socket "$ENGINE_SOCKET" status

@@ -50,6 +50,21 @@ HTML
   sed -n '/<pre id="found">/,/<\/pre>/s/.*<pre id="found">\|<\/pre>.*//gp' "$WORK/narrow.html.dom"
 }
 
+# readout FILE: what the page says of the last moment of its first container.
+readout() {
+  cat >"$WORK/readout.html" <<HTML
+<iframe id="page" src="file://$1"></iframe><pre id="found"></pre><script>
+addEventListener("load", () => {
+  const seen = document.getElementById("page").contentDocument;
+  seen.querySelector(".charts").dispatchEvent(new KeyboardEvent("keydown", { key: "End" }));
+  document.getElementById("found").textContent = seen.querySelector(".readout").textContent.split(". Last change")[0];
+});
+</script>
+HTML
+  browse "$WORK/readout.html" --allow-file-access-from-files --dump-dom || return 1
+  sed -n '/<pre id="found">/,/<\/pre>/s/.*<pre id="found">\|<\/pre>.*//gp' "$WORK/readout.html.dom"
+}
+
 begin "$@"
 have chromium || nothing_runs "chromium is not installed (scripts/setup)"
 cat >"$WORK/dom.py" <<'PY'
@@ -199,7 +214,7 @@ def run(i):
 def history(i):
     return dict(run(i), samples=[[T + i + n, "nan" if n == 7 else 1 / (n + 1)] for n in range(600)],
                 usage=[[T + i + 10 * n, 0.4, 1e9 + n, 1e6, None] for n in range(1, 60)],
-                decisions=[[T + 20 * n + i, ["NL", "WL", "CL"][min(n // 10, 2)], 1 if n < 20 else 0.25, 0.5 / n] for n in range(1, 40)],
+                decisions=[[T + 20 * n + i, ["NL", "WL", "CL"][min(n // 10, 2)], 1 if n < 20 else 0.00123, 0.5 / n] for n in range(1, 40)],
                 stays=[{"host": EVIL, "began": T, "ended": T + 200}] if i == 1 else [])
 CHANGES = [{"time": T + 200, "algorithm": "executor", "resource": r, "container": f"{1:064x}", "from": "NL", "to": "WL",
             "from_limit": 1, "limit": 0.5, "growth": 0.1, "sentence": EVIL} for r in ("cpu", "memory", "io", EVIL)]
@@ -245,6 +260,7 @@ check "a container whose id is none is left out" is "$(dom "$page.dom" tags deta
 check "no control character is in the page" not grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\x{202e}' "$page"
 check "the move and the stay are marks in the charts" at_least "$(grep -o 'class="move"' "$page.dom" | wc -l)" 3
 check "a job of the queue has a line with its states" is "$(grep -oE '<title>(waiting|running|returning) on ' "$page.dom" | tr '\n' ' ')" "<title>waiting on  <title>running on  <title>returning on  "
+check "a small limit has two digits" holds "$(readout "$page")" "CL, limit 0.12 %; "
 check "categories are bands of their own" grep -q 'Category among hosts' "$page.dom"
 check "a picture of it is taken" browse "$page" "--screenshot=$WORK/hostile.png"
 if [ -n "${FLOWCON_TEST_KEEP:-}" ]; then warn "pictures: $WORK/page.png $WORK/hostile.png"; fi

@@ -51,7 +51,7 @@ eventually "use is recorded, all of it" records_have reader '[.usage[] | select(
 # --- limited ----------------------------------------------------------------------------------------
 
 # Two jobs; the floor is a quarter where a rival is not measured.
-eventually "a job that has converged is completing on I/O" container_has reader '.resources.io | .list == "CL" and .limit == 0.25'
+eventually "a converged job is on the list CL of I/O" container_has reader '.resources.io | .list == "CL" and .limit == 0.25'
 capped() { holds "$(caps reader)" "$1"; }
 if [ "$(cpu_version)" = v1 ]; then disk_cap=' 50000000'; else disk_cap='rbps=50000000'; fi
 eventually "in quota mode its share of the disk's bandwidth is its cap" capped "$disk_cap"
@@ -60,7 +60,7 @@ check "one that has no use of a disk has no cap" is "$(caps eater)" ""
 
 job learn1 learn --label flowcon.enable=true
 eventually "the host counts as short of memory" status_has .short_of_memory
-eventually "a converged job is completing on memory, too" container_has eater '.resources.memory | .list == "CL" and .limit < 1'
+eventually "a converged job is on the list CL of memory, too" container_has eater '.resources.memory | .list == "CL" and .limit < 1'
 soft_below() {
   local now
   now=$(soft_limit "$1")

@@ -165,7 +165,7 @@ check "the journal of another flowcond is not touched" refuses 1 "the state is o
 file=$WORK/some.conf
 check "an unknown option: file, line, and what may have been meant" config "$file:2: there is no option intervall; did you mean interval?" 'alpha = 0.05' 'intervall = 20'
 check "a value out of its range: file, line, the range" config "$file:1: beta: \"0\" is not a number from 1 to 1000000" 'beta = 0'
-check "a word that is none of those known" config "$file:3: limit-mode: \"wieght\" is none of weight|quota" '# a comment' '' 'limit-mode = wieght'
+check "a word that is none of those known" config "$file:3: limit-mode: \"wieght\" is not one of weight|quota" '# a comment' '' 'limit-mode = wieght'
 check "an option that is set twice: both lines" config "$file:2: interval is set already at $file:1" 'interval = 10' 'interval = 20'
 check "a contradiction: both values and where they are set" config "interval-max = 20 ($file:2) is shorter than interval = 30 ($file:1)" 'interval = 30' 'interval-max = 20'
 check "a line that sets nothing" config "$file:1: \"interval\" is not of the form option = value" 'interval'

@@ -276,7 +276,7 @@ TEST_CASE("each job is told in a sentence what becomes of it") {
   CHECK(sentence(state, "long") ==
         "is saved and waits: 900 s left, behind 1 other, who take its room");
   CHECK(sentence(state, "new") ==
-        "waits: about 900 s left, guessed from what jobs take, behind 2 others, who leave no room "
+        "waits: about 900 s left, guessed from other jobs, behind 2 others, who leave no room "
         "for its minimum (2 workers)");
   state.jobs[2].waited = 301;
   CHECK(sentence(state, "new") ==

@@ -11,7 +11,7 @@ namespace {
 
 // `at`: seconds since the epoch.
 void tell_kill(QueueBench& bench, const std::string& id, int number, double at) {
-  ctrl::engine::Event signal;
+  ctrl::engine::EngineEvent signal;
   signal.action = "kill";
   signal.id = id;
   signal.signal = number;

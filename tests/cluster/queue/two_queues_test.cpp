@@ -351,7 +351,7 @@ class Volumes : public TwoQueues {
     h1.engine.tell("destroy", id);
   }
   void tell_killed(const std::string& id) {
-    ctrl::engine::Event killed;
+    ctrl::engine::EngineEvent killed;
     killed.action = "kill";
     killed.id = id;
     killed.signal = SIGKILL;

@@ -165,7 +165,7 @@ TEST_CASE("with floor_all no list falls below the floor") {
   CHECK(decision.containers[2].limit == 1 / (2.0 * 3));
 }
 
-TEST_CASE("when all are completing they compete freely and the interval doubles once") {
+TEST_CASE("when all have converged they compete freely and the interval doubles once") {
   ExecutorState state = state_of({{"a", List::wl, 0.25, 0.01}, {"b", List::cl, 0.25, kNone}});
   const auto decision = decide_executor(state);
   CHECK(decision.all_completing);

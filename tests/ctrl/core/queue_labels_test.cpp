@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctrl/queue_labels.h"
 
+#include "base/text.h"
 #include "tests/support/catch.h"
 
 using namespace flowcon::ctrl;
@@ -53,7 +54,7 @@ TEST_CASE("a wrong request says what is wrong and what to write") {
   CHECK(error_of("") == "it names nothing; write for example cpu=2,mem=3G");
   CHECK(error_of(" , ") == "it names nothing; write for example cpu=2,mem=3G");
   CHECK(error_of("tpu=1") ==
-        "\"tpu=1\" is none of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
+        "\"tpu=1\" is not one of cpu=CORES, mem=BYTES and gpu=GPUS, such as cpu=2,mem=3G");
   for (const char* wrong : {"gpu", "gpu=", "gpu=1.5", "gpu=0.009", "gpu=-1", "gpu=1025", "gpu=inf",
                             "gpu=nan", "gpu=2x"}) {
     INFO(wrong);
@@ -112,13 +113,24 @@ TEST_CASE("an elastic job starts again three times unless it says otherwise") {
 
 TEST_CASE("a container without flowcon.queue, or with a wrong one, is no job") {
   CHECK_FALSE(parse_queue_labels({{"flowcon.request", "cpu=2"}, {"queue", "true"}}).is_job);
-  for (const char* wrong : {"", "True", "false", "yes", "true "}) {
+  for (const char* wrong : {"", "2", "maybe", "true "}) {
     INFO(wrong);
     const QueueLabels labels = parse_queue_labels({{"flowcon.queue", wrong}});
     CHECK_FALSE(labels.is_job);
-    CHECK(labels.wrong_queue.empty() == (wrong == std::string("false")));
+    CHECK_FALSE(labels.wrong_queue.empty());
     REQUIRE(labels.warnings.size() == 1);
     CHECK(labels.warnings.front().find("label flowcon.queue: \"") == 0);
+  }
+}
+
+TEST_CASE("flowcon.queue is true, false or hold in each of the words that people write") {
+  for (const char* word : {"true", "True", "yes", "on", "1", "hold", "Hold", "false", "No", "0"}) {
+    INFO(word);
+    const QueueLabels labels = parse_queue_labels({{"flowcon.queue", word}});
+    const bool is_held = word == std::string("hold") || word == std::string("Hold");
+    CHECK(labels.is_job == (is_held || flowcon::truth_of(word).value()));
+    CHECK(labels.is_held == is_held);
+    CHECK((labels.wrong_queue.empty() && labels.warnings.empty()));
   }
 }
 
