@@ -71,7 +71,7 @@ eventually "a job prints values" has_value h1 fails
 moves h1 fails
 check "a job whose copy fails after seconds goes on where it was" runs_only_on h1 fails
 check "and its move says why" holds "$(error_of h1 fails)" "gave it back"
-check "with the last words of the copy" holds "$(error_of h1 fails)" '"importing"'
+check "with the last words of the copy" holds "$(error_of h1 fails)" 'importing"'
 check "nothing of it is there" absent_at h2 fails
 check "its volume neither" is "$(at h2 volume ls -q)" ""
 at h1 rm -f fails >/dev/null

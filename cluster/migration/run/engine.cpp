@@ -41,6 +41,7 @@ using ctrl::engine::Reply;
 
 constexpr double kListTime = 60;  // seconds, for the list of all containers
 constexpr double kGrace = 10;     // from SIGTERM to SIGKILL
+constexpr double kLogTime = 30;   // to read a few lines of a log
 constexpr std::size_t kLastBytes = 200;
 constexpr std::array kMadeFor{kMoveLabel, kGroupLabel, kLeaderLabel};
 
@@ -166,6 +167,24 @@ std::vector<Removal> removals_in(const std::string& text) {
 bool may_join_networks(const json::value& info) {
   const json::value& swarm = member(info, "Swarm");
   return text_of(swarm, "LocalNodeState") == "active" && !is_true(swarm, "ControlAvailable");
+}
+
+// The last lines of a container as one.
+Async<std::string> words_since(ctrl::engine::Client& client, std::string id, std::string since,
+                               bool has_terminal) {
+  std::string path = path_of(id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + since);
+  const Result<Reply> reply = co_await client.call("GET", std::move(path), "", kLogTime);
+  if (!reply || reply->status != 200) co_return "";
+  std::string words;
+  const LogSink sink = [&words](const LogRecord& record) {
+    std::string_view line = record.text;
+    line = line.substr(0, line.find_last_not_of("\r\n ") + 1);
+    if (!line.empty()) words += (words.empty() ? "" : " / ") + printable(line, kLastBytes);
+  };
+  LogFrames frames(has_terminal);
+  if (!frames.feed(reply->body, sink) || !frames.finish(sink)) co_return "";
+  co_return words.size() <= kLastBytes ? words
+                                       : valid_utf8(words.substr(words.size() - kLastBytes));
 }
 
 }  // namespace
@@ -448,23 +467,13 @@ Async<bool> DockerEngine::has_printed(Seen seen) {
 Async<std::string> DockerEngine::last_words(Seen seen) {
   if (seen.started.empty()) co_return "";
   const bool has_terminal = is_true(member(seen.inspect, "Config"), "Tty");
+  std::string words = co_await words_since(client_, seen.id, seen.started, has_terminal);
+  if (!words.empty()) co_return words;
   // The engine notes the start when the container runs already, and may have written a line.
-  std::int64_t started = 0;
-  (void)std::from_chars(seen.started.data(), seen.started.data() + seen.started.size(), started);
-  std::string path = path_of(
-      seen.id, "/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=" + std::to_string(started - 1));
-  const Result<Reply> reply = co_await client_.call("GET", std::move(path), "", kQuick);
-  if (!reply || reply->status != 200) co_return "";
-  std::string words;
-  const LogSink sink = [&words](const LogRecord& record) {
-    std::string_view line = record.text;
-    line = line.substr(0, line.find_last_not_of("\r\n ") + 1);
-    if (!line.empty()) words += (words.empty() ? "" : " / ") + printable(line, kLastBytes);
-  };
-  LogFrames frames(has_terminal);
-  if (!frames.feed(reply->body, sink) || !frames.finish(sink)) co_return "";
-  co_return words.size() <= kLastBytes ? words
-                                       : valid_utf8(words.substr(words.size() - kLastBytes));
+  std::int64_t second = 0;
+  (void)std::from_chars(seen.started.data(), seen.started.data() + seen.started.size(), second);
+  std::string before = std::to_string(second - 1);
+  co_return co_await words_since(client_, seen.id, std::move(before), has_terminal);
 }
 
 Async<Result<std::string>> DockerEngine::changes(std::string container) {

@@ -76,8 +76,9 @@ TEST_CASE(
   flowcon::test::FakeDaemon daemon(folder.path() + "/engine");
   const std::string line = "2026-11-21T10:00:00.2Z importing\n";
   const std::string frame{1, 0, 0, 0, 0, 0, 0, static_cast<char>(line.size())};
-  daemon.answer("GET /containers/1/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=1795255199",
-                200, frame + line);
+  const std::string logs = "GET /containers/1/logs?stdout=1&stderr=1&timestamps=1&tail=3&since=";
+  daemon.answer(logs + "1795255200.25", 200, "");
+  daemon.answer(logs + "1795255199", 200, frame + line);
   boost::asio::io_context io{1};
   ctrl::engine::Client client(io, folder.path() + "/engine");
   DockerEngine engine(client);
