@@ -21,9 +21,8 @@ struct Number {
 [[nodiscard]] std::optional<Number> number_at(std::string_view text, std::size_t at);
 
 /// A count that is printed short or in groups: "12.9k", "1.5M", "57,350", "57_350", "57'350";
-/// nothing where it is a
-/// plain number. Only to be taken as the part of a ratio: elsewhere it may be two numbers or a
-/// unit.
+/// nothing where it is a plain number. Only to be taken as the part of a ratio: elsewhere it may be
+/// two numbers or a unit.
 [[nodiscard]] std::optional<Number> scaled_at(std::string_view text, std::size_t at);
 
 /// A count in groups that blanks part: "57 350". May as well be two numbers.
