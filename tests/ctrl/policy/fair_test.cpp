@@ -91,6 +91,20 @@ TEST_CASE("a job that was thought to be through and is not goes on") {
   CHECK(world.ends().at("a") == Approx(30));
 }
 
+namespace {
+
+struct EightCores {
+  policy::HostParameters parameters = [] {
+    policy::HostParameters made;
+    made.host.cores = 8;
+    return made;
+  }();
+  policy::Forecaster forecaster{8, parameters.planner.least};
+  policy::MilestonePolicy milestone{parameters, forecaster};
+};
+
+}  // namespace
+
 TEST_CASE("milestone keeps the order of arrival out of it: equal jobs, other order, equal shares") {
   const auto job = [](const char* id, const growth::Track& track) {
     policy::JobView view;
@@ -105,16 +119,13 @@ TEST_CASE("milestone keeps the order of arrival out of it: equal jobs, other ord
       track->look({0, 0, 0, {}}, {});
       track->look({10, 40, 0, track == &one ? 0.5 : 0.1}, {{10, 1.0}});
     }
-    policy::HostParameters parameters;
-    parameters.host.cores = 8;
-    policy::Forecaster forecaster(8, parameters.planner.least);
-    policy::MilestonePolicy milestone(parameters, forecaster);
+    EightCores host;
     policy::HostView view;
     view.now = {10, 10};
     view.jobs = {job("one", one), job("other", other)};
     if (is_turned) std::swap(view.jobs[0], view.jobs[1]);
-    (void)milestone.follow({view.jobs[0].id, view.jobs[1].id}, nullptr);
-    return milestone.decide(view, nullptr).jobs[is_turned ? 1 : 0].cpu.limit;
+    (void)host.milestone.follow({view.jobs[0].id, view.jobs[1].id}, nullptr);
+    return host.milestone.decide(view, nullptr).jobs[is_turned ? 1 : 0].cpu.limit;
   };
   CHECK(share_of_first(false) > 0.5);
   CHECK(share_of_first(false) == share_of_first(true));
@@ -126,10 +137,7 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
   metrics::Report loss;
   loss.metric = "loss";
   const auto rank_of_silent = [&](double age, const metrics::Report* report) {
-    policy::HostParameters parameters;
-    parameters.host.cores = 8;
-    policy::Forecaster forecaster(8, parameters.planner.least);
-    policy::MilestonePolicy milestone(parameters, forecaster);
+    EightCores host;
     policy::HostView view;
     view.now = {age, age};
     for (const auto& [id, track] :
@@ -140,9 +148,9 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
       job.report = track == &silent ? report : &loss;
       view.jobs.push_back(job);
     }
-    (void)milestone.follow({"silent", "near", "far"}, nullptr);
-    (void)milestone.decide(view, nullptr);
-    return milestone.reason("silent").substr(0, 17);
+    (void)host.milestone.follow({"silent", "near", "far"}, nullptr);
+    (void)host.milestone.decide(view, nullptr);
+    return host.milestone.reason("silent").substr(0, 17);
   };
   for (growth::Track* track : {&silent, &near, &far}) track->look({0, 0, 0, {}}, {});
   silent.look({10, 40, 0, {}}, {});
@@ -161,18 +169,15 @@ namespace {
 
 // What milestone records of one job "a" on a host of 8 cores.
 policy::MilestoneMember recorded(const policy::JobView& job, std::optional<double> cores_there) {
-  policy::HostParameters parameters;
-  parameters.host.cores = 8;
-  policy::Forecaster forecaster(8, parameters.planner.least);
-  policy::MilestonePolicy milestone(parameters, forecaster);
+  EightCores host;
   policy::HostView view;
   view.now = {10, 10};
   view.cores_there = cores_there;
   view.jobs = {job};
   view.jobs[0].id = view.jobs[0].training = "a";
-  (void)milestone.follow({"a"}, nullptr);
+  (void)host.milestone.follow({"a"}, nullptr);
   policy::Rounds rounds;
-  (void)milestone.decide(view, &rounds);
+  (void)host.milestone.decide(view, &rounds);
   REQUIRE(rounds.size() == 1);
   const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
   REQUIRE(state.has_value());
@@ -184,10 +189,7 @@ policy::MilestoneMember recorded(const policy::JobView& job, std::optional<doubl
 TEST_CASE("while one has no earlier run each has a hundredth of the host, and 15 % all together") {
   const auto share_of_last = [](int jobs, bool is_known) {
     std::vector<growth::Track> tracks(static_cast<std::size_t>(jobs));
-    policy::HostParameters parameters;
-    parameters.host.cores = 8;
-    policy::Forecaster forecaster(8, parameters.planner.least);
-    policy::MilestonePolicy milestone(parameters, forecaster);
+    EightCores host;
     policy::HostView view;
     view.now = {10, 10};
     std::vector<std::string> ids;
@@ -202,10 +204,10 @@ TEST_CASE("while one has no earlier run each has a hundredth of the host, and 15
       job.track = &track;
       ids.push_back(job.id);
       view.jobs.push_back(job);
-      if (is_known) forecaster.remember(job.training, {100, 0.5});
+      if (is_known) host.forecaster.remember(job.training, {100, 0.5});
     }
-    (void)milestone.follow(ids, nullptr);
-    const policy::HostDecision decided = milestone.decide(view, nullptr);
+    (void)host.milestone.follow(ids, nullptr);
+    const policy::HostDecision decided = host.milestone.decide(view, nullptr);
     double least = 1;
     for (const auto& job : decided.jobs) least = std::min(least, job.cpu.limit);
     return least;
