@@ -34,6 +34,19 @@ double floor_for(const std::vector<growth::Forecast>& forecasts, double floor) {
   return std::max(floor, std::min(kMostByGuess, kLeastByGuess * count));
 }
 
+// What a usable model is worth where the end of one is told but its course is a guess, which says
+// too late that it is near.
+constexpr double kWorthByGuess = 1.25;
+
+double worth_for(const std::vector<growth::Forecast>& forecasts, double worth) {
+  bool is_guess = false;
+  for (const growth::Forecast& one : forecasts) {
+    if (one.basis == growth::Basis::age) return worth;
+    is_guess = is_guess || (one.is_first && one.basis == growth::Basis::counter);
+  }
+  return is_guess ? std::max(worth, kWorthByGuess) : worth;
+}
+
 // A job that prints no value at all goes by its age so long; then it goes behind those that print.
 constexpr double kMaySilent = 60;  // seconds
 
@@ -165,7 +178,6 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
   meet(view.jobs);
   MilestoneState state;
   state.cores = cores;
-  state.worth = planner.worth;
   state.step = planner.step;
   state.inertia = planner.inertia;
   state.members.reserve(view.jobs.size());
@@ -177,6 +189,7 @@ MilestoneState MilestonePolicy::plan(const HostView& view) {
       longest = std::max(longest, forecasts.back().left);
   }
   state.floor = floor_for(forecasts, planner.floor);
+  state.worth = worth_for(forecasts, planner.worth);
   for (std::size_t i = 0; i < view.jobs.size(); ++i) {
     const JobView& job = view.jobs[i];
     Kept& kept = kept_.at(job.id);

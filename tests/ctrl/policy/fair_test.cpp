@@ -167,7 +167,20 @@ TEST_CASE("a job that prints nothing goes behind those that print, but for its f
 
 namespace {
 
-// What milestone records of one job "a" on a host of 8 cores.
+// What milestone records of the first decision.
+policy::MilestoneState recorded(EightCores& host, const policy::HostView& view) {
+  std::vector<std::string> ids;
+  for (const policy::JobView& job : view.jobs) ids.push_back(job.id);
+  (void)host.milestone.follow(ids, nullptr);
+  policy::Rounds rounds;
+  (void)host.milestone.decide(view, &rounds);
+  REQUIRE(rounds.size() == 1);
+  const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
+  REQUIRE(state.has_value());
+  return *state;
+}
+
+// Of one job on a host of 8 cores.
 policy::MilestoneMember recorded(const policy::JobView& job, std::optional<double> cores_there) {
   EightCores host;
   policy::HostView view;
@@ -175,13 +188,7 @@ policy::MilestoneMember recorded(const policy::JobView& job, std::optional<doubl
   view.cores_there = cores_there;
   view.jobs = {job};
   view.jobs[0].id = view.jobs[0].training = "a";
-  (void)host.milestone.follow({"a"}, nullptr);
-  policy::Rounds rounds;
-  (void)host.milestone.decide(view, &rounds);
-  REQUIRE(rounds.size() == 1);
-  const auto state = policy::milestone_state_from(*flowcon::parse_json(rounds[0].state));
-  REQUIRE(state.has_value());
-  return state->members.at(0);
+  return recorded(host, view).members.at(0);
 }
 
 }  // namespace
@@ -215,6 +222,29 @@ TEST_CASE("while one has no earlier run each has a hundredth of the host, and 15
   CHECK(share_of_last(10, false) == Approx(0.01).margin(1e-6));
   CHECK(share_of_last(30, false) == Approx(0.005).margin(1e-6));
   CHECK(share_of_last(10, true) == Approx(0.002).margin(1e-6));
+}
+
+TEST_CASE("while a course is a guess a usable model is worth more, if every end is told") {
+  const auto worth = [](bool is_known, std::optional<double> done_of_other) {
+    EightCores host;
+    policy::HostView view;
+    view.now = {10, 10};
+    growth::Track told, other;
+    for (growth::Track* track : {&told, &other}) track->look({0, 0, 0, {}}, {});
+    told.look({10, 40, 0, 0.5}, {{10, 1.0}});
+    other.look({10, 40, 0, done_of_other}, {{10, 1.0}});
+    for (const auto& [id, track] : {std::pair("told", &told), std::pair("other", &other)}) {
+      policy::JobView job;
+      job.id = job.training = id;
+      job.track = track;
+      view.jobs.push_back(job);
+      if (is_known) host.forecaster.remember(id, {100, 0.5});
+    }
+    return recorded(host, view).worth;
+  };
+  CHECK(worth(true, 0.1) == 0.85);
+  CHECK(worth(false, 0.1) == 1.25);
+  CHECK(worth(false, {}) == 0.85);
 }
 
 TEST_CASE("milestone's deadlines know what other programs leave") {
