@@ -155,9 +155,15 @@ void count_series(const Series& series, Tally& tally) {
   if (traits.of_class) tally.add(-9, "one class after the other");
 }
 
-/// "id_loss" and "loss_bbox" of a "loss": the other word says what that is lost on.
+/// "id_loss" and "loss_bbox" of a "loss" or "train total loss": the other word says what that is
+/// lost on.
 bool is_of_a_thing(const std::string& name, const std::string& whole) {
-  const std::vector<std::string> words = name_words(name), stem = name_words(whole);
+  const std::vector<std::string> words = name_words(name);
+  std::vector<std::string> stem = name_words(whole);
+  std::erase_if(stem, [](const std::string& word) {
+    const Meaning meaning = look_up(word).meaning;
+    return meaning == Meaning::neutral || meaning == Meaning::train;
+  });
   if (stem.size() != 1 || words.size() != 2) return false;
   const bool is_first = words.front() == stem.front();
   if (!is_first && words.back() != stem.front()) return false;

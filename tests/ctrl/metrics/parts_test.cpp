@@ -44,6 +44,13 @@ TEST_CASE("a loss of one thing goes behind the loss on its line") {
     INFO(part);
     CHECK(metric_of(lines) == "loss");
   }
+  std::vector<std::string> of_autoencoder;
+  for (int i = 0; i < 50; ++i) {
+    of_autoencoder.push_back("epoch " + std::to_string(i) +
+                             " Train total loss: " + number(3.0 + (i % 2)) +
+                             " Reconstruction loss: " + number(2.0 / (i + 1)));
+  }
+  CHECK(metric_of(of_autoencoder) == "Train total loss");
   std::vector<std::string> lines;
   for (int i = 1; i < 3; ++i) {
     const std::string count = "(" + std::to_string(1000 * i) + "/40000) average ";
