@@ -34,8 +34,8 @@ double floor_for(const std::vector<growth::Forecast>& forecasts, double floor) {
   return std::max(floor, std::min(kMostByGuess, kLeastByGuess * count));
 }
 
-// What a usable model is worth where the end of one is told but its course is a guess, which says
-// too late that it is near.
+// A guessed course tells too late that a usable model is near. Where every end is known, its worth
+// is at least this meanwhile.
 constexpr double kWorthByGuess = 1.25;
 
 double worth_for(const std::vector<growth::Forecast>& forecasts, double worth) {
