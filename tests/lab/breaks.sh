@@ -44,7 +44,7 @@ flowcond_term() {
 }
 flowcond_lives() { on "$1" sh -c 'kill -0 "$(cat /run/flowcond.pid)"'; }
 
-engine_answers() { on "$1" docker version --format '{{.Server.Version}}'; }
+engine_answers() { host_engine "$1" /_ping; }
 engine_starts() {
   on "$1" start-docker || return 1
   wait_until 40 engine_answers "$1"
@@ -84,13 +84,15 @@ POLICY+=$'\ndata-cache = 0'
 # containerd leaves of each checkpoint that it has started from.
 traces() {
   on "$1" sh -c '
-    docker ps -a --no-trunc --format "container {{.Names}} {{.ID}}"
-    docker volume ls --format "volume {{.Name}}"
-    docker images -a --no-trunc --format "image {{.Repository}} {{.ID}}"
+    curl -sS --fail --max-time 20 --unix-socket /run/docker.sock \
+      "http://engine/containers/json?all=1" "http://engine/volumes" "http://engine/images/json?all=1"
     find /var/lib/flowcon -mindepth 1 ! -name "*.db" ! -name "*.db-*" ! -path "*/ssh*" ! -path "*/peer*"
     find /var/lib/docker/containers /var/lib/docker/volumes -mindepth 1 -maxdepth 1 ! -name "*.db"
     find /var/lib/docker/overlay2 -mindepth 1 -maxdepth 1 | wc -l | sed "s/^/layers /"
-    find /tmp /run/flowcon -mindepth 1 ! -path "/tmp/ctrd-checkpoint*" | sort' | sort
+    find /tmp /run/flowcon -mindepth 1 ! -path "/tmp/ctrd-checkpoint*"' |
+    jq -rR 'fromjson? // . | if type == "object" then .Volumes[]? | "volume \(.Name)"
+      elif type == "array" then .[] | if .Names then "container \(.Names[0]) \(.Id)" else "image \(.Id) \(.RepoTags)" end
+      else . end' | sort
 }
 
 # Whatever was left: what follows starts from hosts that are well.

@@ -167,6 +167,8 @@ host_flowcond() {
 }
 
 host_api() { on "$1" curl -sS --fail-with-body --max-time 20 --unix-socket /run/flowcon/flowcon.sock "http://flowcon$2"; }
+# host_engine HOST PATH: the engine's answer. Where a test asks again and again, docker itself would take most of the processors.
+host_engine() { on "$1" curl -sS --fail-with-body --max-time 20 --unix-socket /run/docker.sock "http://engine$2"; }
 
 # host_has HOST EXPRESSION: jq's answer about the status is true; else shows it.
 host_has() {

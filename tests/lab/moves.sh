@@ -44,9 +44,9 @@ flowcond_reads() { must on "$1" sh -c 'mkdir -p /etc/flowcon && printf "%s\n" "$
 POLICY=$'peer-heartbeat = 1\ncategorise-interval = 2\nspeculate = off\nrebalance = off\nrebalance-idle = off\naccept-criu = on'
 
 fingerprint() { on "$1" ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub | cut -d' ' -f2; }
-reaches() { on "$1" docker flowcon peer ls --format json | jq -se --arg n "$2" 'any(.[]; .Name == $n and .State == "reachable")' >/dev/null; }
+reaches() { host_api "$1" /v1/peers | jq -e --arg n "$2" 'any(.peers[]; .name == $n and .state == "reachable")' >/dev/null; }
 # misses HOST NAME: it knows that it hears nothing of that peer.
-misses() { on "$1" docker flowcon peer ls --format json | jq -se --arg n "$2" 'any(.[]; .Name == $n and .State != "reachable")' >/dev/null; }
+misses() { host_api "$1" /v1/peers | jq -e --arg n "$2" 'any(.peers[]; .name == $n and .state != "reachable")' >/dev/null; }
 reach_each_other() {
   local a b
   for a in "$@"; do
@@ -96,7 +96,7 @@ moves_have() {
   return 1
 }
 
-running() { on "$1" docker ps --no-trunc --filter "name=^/$2\$" --format '{{.ID}}'; }
+running() { host_engine "$1" /containers/json | jq -r --arg n "/$2" '.[] | select(.Names[0] == $n) | .Id'; }
 # steps HOST NAME: the last step of the counter that the container's own log has.
 steps() { on "$1" docker logs --tail 20 "$2" 2>&1 | sed -n 's/^step \([0-9]*\) .*/\1/p' | tail -n 1; }
 # goes_on HOST NAME: it counts further than it has by now.
