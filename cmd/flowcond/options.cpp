@@ -31,7 +31,7 @@ const bool kHasPolicies = [] {
   return true;
 }();
 
-// CLI11 takes what is behind a ; off, and brackets and quotes around a value.
+// CLI11 takes brackets and quotes around a value off.
 std::string behind_equals(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(" \t", line.find('=') + 1);
   if (begin == std::string::npos) return "";
@@ -66,7 +66,8 @@ Result<void> take_line(std::string line, const std::string& place, std::string& 
     return bad_input(place + ": \"" + printable(line, 60) + "\" is not of the form option = value");
   }
   CLI::ConfigINI syntax;
-  syntax.parentSeparator('\0')->arrayBounds('\0', '\0')->arrayDelimiter('\0');
+  // A ; within a value belongs to it.
+  syntax.comment('\0')->parentSeparator('\0')->arrayBounds('\0', '\0')->arrayDelimiter('\0');
   std::istringstream in(line);
   std::vector<CLI::ConfigItem> items;
   try {

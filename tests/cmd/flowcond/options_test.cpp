@@ -100,6 +100,17 @@ TEST_CASE("drop-ins are read after the file, in order of name") {
   CHECK(config.beta == 5);
 }
 
+TEST_CASE("a ; within a value belongs to it") {
+  const Files files;
+  ctrl::Config config;
+  std::map<std::string, std::string> said_at;
+  const std::string path = files.write("f.conf", "; a comment\nstate-dir = /a;b\n");
+  REQUIRE(read_config_file(path, config, said_at).has_value());
+  CHECK(config.state_dir == "/a;b");
+  CHECK(problem_of("interval = 5; seconds\n").find("\"5; seconds\" is not a number") !=
+        std::string::npos);
+}
+
 TEST_CASE("drop-ins are read also without the file") {
   const Files files;
   files.write("f.conf.d/10.conf", "beta = 5\n");
