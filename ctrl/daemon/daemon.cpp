@@ -265,6 +265,7 @@ Async<void> Daemon::settle_extension() {
 }
 
 Async<void> Daemon::release_all() {
+  release_.take_request();
   if (extension_) {
     co_await settle();
   } else {

@@ -19,6 +19,8 @@ constexpr double kRestLasts = 300;
 
 }  // namespace
 
+void Release::take_request() { is_handed_over_ = take_handover_request(parts_.config.state_dir); }
+
 void Release::put_back() {
   is_begun_ = true;
   parts_.limits.end();
@@ -56,7 +58,7 @@ Async<std::string> Release::finish() {
 
 std::set<std::string> Release::leave_to_next() const {
   std::set<std::string> ids;
-  if (!take_handover_request(parts_.config.state_dir) || parts_.config.dry_run) return ids;
+  if (!is_handed_over_ || parts_.config.dry_run) return ids;
   Handover left;
   left.interval = parts_.planning.interval();
   for (const std::string& id : parts_.planning.members()) {

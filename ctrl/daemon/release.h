@@ -32,6 +32,9 @@ class Release {
   };
   explicit Release(const Parts& parts) : parts_(parts) {}
 
+  /// When a stop begins: whether limits are left to the next flowcond. Jobs may then save
+  /// themselves for longer than a request for that counts.
+  void take_request();
   /// In the kernel; no limit is written from then on.
   void put_back();
   [[nodiscard]] bool is_begun() const { return is_begun_; }
@@ -45,6 +48,7 @@ class Release {
 
   Parts parts_;
   bool is_begun_ = false;
+  bool is_handed_over_ = false;
   std::vector<Limits::PutBack> put_back_;  ///< in the kernel; to be finished
   std::set<std::string> left_;             ///< whose limits are left to the next flowcond
 };
