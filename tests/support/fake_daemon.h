@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace flowcon::test {
@@ -48,7 +49,10 @@ class FakeDaemon {
     std::string body;
   };
 
-  explicit FakeDaemon(const std::string& socket_path) : path_(socket_path) {
+  /// `answers`: what answer_raw() would set, from the first request on.
+  explicit FakeDaemon(const std::string& socket_path,
+                      std::map<std::string, std::string> answers = {})
+      : path_(socket_path), answers_(std::move(answers)) {
     listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -70,6 +74,13 @@ class FakeDaemon {
     close(stop_[0]);
     close(listener_);
     unlink(path_.c_str());
+  }
+
+  /// The bytes of an answer.
+  static std::string canned(int status, const std::string& body) {
+    return "HTTP/1.1 " + std::to_string(status) +
+           " Canned\r\nContent-Type: application/json\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
   }
 
   /// Answers `line` ("GET /v1/status") with `status` and a JSON `body`; anything else gets 404.
@@ -108,12 +119,6 @@ class FakeDaemon {
   }
 
  private:
-  static std::string canned(int status, const std::string& body) {
-    return "HTTP/1.1 " + std::to_string(status) +
-           " Canned\r\nContent-Type: application/json\r\nContent-Length: " +
-           std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
-  }
-
   void serve() {
     std::vector<int> silent;
     while (wait_for(listener_)) {
@@ -138,7 +143,8 @@ class FakeDaemon {
         silent.push_back(client);
         continue;
       }
-      write_all(client, bytes);
+      // One that did not come whole, as this is being destroyed, is not answered.
+      if (!request.line.empty()) write_all(client, bytes);
       close(client);
     }
     for (const int client : silent) close(client);

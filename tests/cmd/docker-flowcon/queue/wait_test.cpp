@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cmd/docker-flowcon/queue/wait.h"
 
+#include <map>
 #include <memory>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/cmd/docker-flowcon/daemon_fixture.h"
 #include "tests/support/catch.h"
@@ -125,8 +128,10 @@ TEST_CASE("wait survives a restart of flowcond") {
   std::thread waiting([&] { outcome = wait_at(socket, std::chrono::seconds(60)); });
   while (daemon->requests().size() < 3) std::this_thread::yield();
   daemon.reset();
-  daemon = std::make_unique<test::FakeDaemon>(socket);
-  daemon->answer("GET /v1/queue/id-a", 503, R"({"error":"the journal was not read yet"})");
+  std::map<std::string, std::string> early{
+      {"GET /v1/queue/id-a",
+       test::FakeDaemon::canned(503, R"({"error":"the journal was not read yet"})")}};
+  daemon = std::make_unique<test::FakeDaemon>(socket, std::move(early));
   while (daemon->requests().empty()) std::this_thread::yield();
   daemon->answer("GET /v1/queue/id-a", 200, job("a", "failed", "4"));
   waiting.join();
