@@ -249,11 +249,20 @@ Result<void> introduce(const Side& side, Member& one, const Member& other, bool 
 // Adds to a list for people.
 void add_to(std::string& list, const std::string& one) { list += (list.empty() ? "" : ", ") + one; }
 
+// The command that adds these as this one was to.
+std::string later_command(const PeerAddOptions& options, const std::vector<SshAddress>& hosts) {
+  std::string command = "sudo docker flowcon peer add";
+  if (options.create_user) command += " --create-user";
+  if (!options.as.empty()) command += " --as " + options.as;
+  for (const SshAddress& host : hosts) command += " " + render_ssh_address(host);
+  return command;
+}
+
 // Each pair of `named`, and each of them with the peers that were there before. Returns the pairs
 // of the former that failed; that one of the latter cannot be reached is a warning.
 Result<std::string> introduce_all(const Session& session, const DaemonClient& daemon,
                                   const Side& side, const std::vector<SshAddress>& asked,
-                                  std::vector<Member> named, bool create_user) {
+                                  std::vector<Member> named, const PeerAddOptions& options) {
   if (named.empty()) return std::string();
   Result<std::vector<Member>> others = other_members(daemon, asked, named);
   if (!others) return others.error();
@@ -261,23 +270,14 @@ Result<std::string> introduce_all(const Session& session, const DaemonClient& da
   for (std::size_t i = 0; i < named.size(); ++i) {
     for (std::size_t k = 0; k < i + others->size(); ++k) {
       Member& one = k < i ? named[k] : (*others)[k - i];
-      const Result<void> done = introduce(side, one, named[i], create_user);
+      const Result<void> done = introduce(side, one, named[i], options.create_user);
       if (done) continue;
-      const std::string both = host_and_port(one.login) + " " + host_and_port(named[i].login);
-      session.terminal.err << done.error().message()
-                           << "; later, on this host: sudo docker flowcon "
-                           << "peer add " << both << "\n";
-      if (k < i) add_to(failed, both);
+      session.terminal.err << done.error().message() << "; later, on this host: "
+                           << later_command(options, {one.login, named[i].login}) << "\n";
+      if (k < i) add_to(failed, host_and_port(one.login) + " " + host_and_port(named[i].login));
     }
   }
   return failed;
-}
-
-// The command that adds one host as this one was to.
-std::string later_command(const PeerAddOptions& options, const SshAddress& host) {
-  return std::string("sudo docker flowcon peer add ") +
-         (options.create_user ? "--create-user " : "") +
-         (options.as.empty() ? "" : "--as " + options.as + " ") + render_ssh_address(host);
 }
 
 // Makes this host a peer of each of `hosts`, and those that it reached peers of each other. Errors:
@@ -295,11 +295,11 @@ Result<void> pair_with_all(const Session& session, PeerAddOptions options,
     }
     if (hosts.size() == 1) return member.error();
     session.terminal.err << host_and_port(host) << " is not connected: " << member.error().message()
-                         << "; later, on this host: " << later_command(options, host) << "\n";
+                         << "; later, on this host: " << later_command(options, {host}) << "\n";
     add_to(missing, host_and_port(host));
   }
   Result<std::string> failed =
-      introduce_all(session, daemon, side, hosts, std::move(named), options.create_user);
+      introduce_all(session, daemon, side, hosts, std::move(named), options);
   if (!failed) return failed.error();
   std::string error = missing.empty() ? "" : "not connected: " + missing;
   if (!failed->empty()) {

@@ -26,11 +26,13 @@ constexpr std::string_view kTable =
     "{{.Error}}";
 
 json::object headings() {
-  return {{"Name", "NAME"},        {"Reachable", "REACHABLE"},   {"SinceText", "SINCE"},
-          {"Version", "VERSION"},  {"ScoresText", "PC/WC/CC"},   {"Load", "LOAD"},
-          {"Error", "ERROR"},      {"State", "STATE"},           {"ID", "ID"},
-          {"HostName", "HOST"},    {"Containers", "CONTAINERS"}, {"Source", "SOURCE"},
-          {"Draining", "DRAINING"}};
+  return {{"Name", "NAME"},         {"Reachable", "REACHABLE"},   {"SinceText", "SINCE"},
+          {"Version", "VERSION"},   {"ScoresText", "PC/WC/CC"},   {"Load", "LOAD"},
+          {"Error", "ERROR"},       {"State", "STATE"},           {"ID", "ID"},
+          {"HostName", "HOST"},     {"Containers", "CONTAINERS"}, {"Source", "SOURCE"},
+          {"Draining", "DRAINING"}, {"Since", "SINCE"},           {"Heard", "HEARD"},
+          {"Scores", "SCORES"},     {"Score", "SCORE"},           {"Usage", "USAGE"},
+          {"Cores", "CORES"},       {"Memory", "MEMORY"},         {"Strangers", "STRANGERS"}};
 }
 
 json::object exact_peer(const json::object& peer) {

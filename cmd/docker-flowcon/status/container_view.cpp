@@ -20,12 +20,10 @@ constexpr std::size_t kTextBytes = 4096;
 
 json::value progress_of(const json::value& value) {
   if (!value.is_object()) return nullptr;
-  json::object progress{{"Done", number_or_null(member(value, "done"))},
-                        {"Total", number_or_null(member(value, "total"))}};
-  const json::value within = number_or_null(member(value, "within"));
-  if (!within.is_null()) progress["Within"] = within;
-  if (member(value, "from").is_string()) progress["From"] = member(value, "from");
-  return progress;
+  return json::object{{"Done", number_or_null(member(value, "done"))},
+                      {"Total", number_or_null(member(value, "total"))},
+                      {"Within", number_or_null(member(value, "within"))},
+                      {"From", text_or_null(member(value, "from"))}};
 }
 
 json::value gpu_of(const json::value& value) {

@@ -40,6 +40,7 @@ TEST_CASE_METHOD(PeerFixture, "peer ls shows who is reachable, since when, and w
   test::check_golden("plugin/peer_ls.json", run({"ls", "--format", "json"}).out);
   CHECK(run({"ls", "-q"}).out == "h2\nh3:2222\n");
   CHECK(run({"ls", "--format", "{{.Name}} {{.Score}}"}).out == "h2 4\nh3:2222 <no value>\n");
+  CHECK(run({"ls", "--format", table_of_fields(run({"ls", "--format", "json"}).out)}).status == 0);
 }
 
 TEST_CASE_METHOD(PeerFixture, "peer ls says once which hosts do not know each other") {

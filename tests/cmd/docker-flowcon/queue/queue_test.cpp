@@ -57,6 +57,7 @@ TEST_CASE_METHOD(QueueFixture, "queue is a table of the open jobs in order, --al
   test::check_golden("plugin/queue_all.txt", run({"--all"}).out);
   test::check_golden("plugin/queue_all.txt", run({"ls", "--all"}).out);
   CHECK(run({"list"}).out == open.out);
+  CHECK(run({"--format", table_of_fields(run({"--format", "json"}).out)}).status == 0);
 }
 
 TEST_CASE_METHOD(QueueFixture, "json has exact values, templates see every field") {

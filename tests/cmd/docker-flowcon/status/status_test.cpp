@@ -130,6 +130,12 @@ TEST_CASE_METHOD(StatusFixture, "templates see every field, a table of them has 
         "vae 12 25% 393.3MiB\n");
   CHECK(run({"vae", "--format", "table {{.Name}}\\t{{.CPUPerc}}\\t{{.Progress.Total}}"}).out ==
         "NAME      CPU %     TOTAL\nvae       24%       40\n");
+  CHECK(run({"vae", "--format", table_of_fields(run({"vae", "--format", "json"}).out)}).status ==
+        0);
+  CHECK(run({"vae", "--format", "{{.Progress.From}} {{.Progress.Within}}"}).out ==
+        "counter <no value>\n");
+  CHECK(run({"--format", "{{with .Progress}}{{.From}} {{end}}"}).out ==
+        "counter \n\n<no value> \n");
   const Outcome wrong = run({"--format", "{{.nope}}"});
   CHECK(wrong.status == 1);
   CHECK(wrong.err.find("template parsing error: template: :1:2: executing \"\" at <.nope>") == 0);

@@ -294,6 +294,16 @@ TEST_CASE("the table has what each setting changes, and its effect with its erro
   test::check_golden("plugin/tune.json", *exact);
 }
 
+TEST_CASE("each field of a setting has a heading") {
+  const auto rows = tune_rows(small_history(), small_tuning(), false);
+  std::string all = "table ";
+  for (const auto& field : rows.front()) all += "{{." + std::string(field.key()) + "}}\\t";
+  const Result<Format> table = Format::parse(all, tune_table());
+  REQUIRE(table.has_value());
+  const Result<std::string> text = table->render(rows, tune_headings());
+  CHECK((text ? "" : text.error().message()) == "");
+}
+
 TEST_CASE("the verdict says what a gain costs, and that a difference within the error is none") {
   const TuneHistory history = small_history();
   sim::Tuning tuning = small_tuning();
