@@ -296,9 +296,8 @@ TEST_CASE("the table has what each setting changes, and its effect with its erro
 
 TEST_CASE("each field of a setting has a heading") {
   const auto rows = tune_rows(small_history(), small_tuning(), false);
-  std::string all = "table ";
-  for (const auto& field : rows.front()) all += "{{." + std::string(field.key()) + "}}\\t";
-  const Result<Format> table = Format::parse(all, tune_table());
+  const Result<Format> table =
+      Format::parse(table_of_fields(render_json(rows.front())), tune_table());
   REQUIRE(table.has_value());
   const Result<std::string> text = table->render(rows, tune_headings());
   CHECK((text ? "" : text.error().message()) == "");
